@@ -1,0 +1,63 @@
+# Finds PyTorch's stable ABI without PyTorch's own CMake package: sage::torch_stable has the
+# headers, libtorch_cpu and TORCH_TARGET_VERSION, and nothing else of torch (SAGE_OPS=AUTO|ON|OFF).
+include_guard(GLOBAL)
+
+set(SAGE_TORCH_DIR "" CACHE PATH "PyTorch's package folder: the one with include/ and lib/")
+set(SAGE_HAVE_OPS OFF)
+
+# Sets `out` to the folder that SAGE_TORCH_DIR names, or that Python would import torch from.
+function(sage_torch_dir out)
+  set(dir "${SAGE_TORCH_DIR}")
+  if(NOT dir)
+    set(dir "$ENV{SAGE_TORCH_DIR}")
+  endif()
+  if(NOT dir AND Python_Interpreter_FOUND)
+    execute_process(
+      COMMAND "${Python_EXECUTABLE}" -c
+              "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+      OUTPUT_VARIABLE dir OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  file(TO_CMAKE_PATH "${dir}" dir)
+  set(${out} "${dir}" PARENT_SCOPE)
+endfunction()
+
+if(SAGE_OPS STREQUAL "OFF")
+  message(STATUS "sage: ops OFF (SAGE_OPS=OFF)")
+else()
+  sage_torch_dir(sage_torch)
+  set(sage_torch_lib "${sage_torch}/lib/${CMAKE_SHARED_LIBRARY_PREFIX}torch_cpu${CMAKE_SHARED_LIBRARY_SUFFIX}")
+  set(sage_torch_link "${sage_torch_lib}")
+  if(WIN32)
+    set(sage_torch_link "${sage_torch}/lib/torch_cpu.lib")
+  endif()
+  if(NOT sage_torch)
+    set(sage_why "no PyTorch for ${Python_EXECUTABLE}; run its `-m pip install torch`, or set SAGE_TORCH_DIR")
+  elseif(NOT EXISTS "${sage_torch}/include/torch/csrc/stable/library.h")
+    set(sage_why "${sage_torch} has no include/torch/csrc/stable/library.h; PyTorch >= 2.10 is needed")
+  elseif(NOT EXISTS "${sage_torch_link}")
+    set(sage_why "${sage_torch_link} is missing")
+  else()
+    set(SAGE_HAVE_OPS ON)
+    set(sage_torch_version "")
+    if(EXISTS "${sage_torch}/version.py")
+      file(STRINGS "${sage_torch}/version.py" sage_torch_version REGEX "^__version__ = ")
+      string(REGEX REPLACE ".*'(.*)'.*" "\\1" sage_torch_version "${sage_torch_version}")
+    endif()
+    add_library(sage_torch_cpu SHARED IMPORTED)
+    set_target_properties(sage_torch_cpu PROPERTIES
+      IMPORTED_LOCATION "${sage_torch_lib}" IMPORTED_IMPLIB "${sage_torch_link}")
+    add_library(sage_torch_stable INTERFACE)
+    add_library(sage::torch_stable ALIAS sage_torch_stable)
+    target_include_directories(sage_torch_stable SYSTEM INTERFACE "${sage_torch}/include")
+    target_compile_definitions(sage_torch_stable INTERFACE
+      TORCH_TARGET_VERSION=0x020A000000000000ULL)
+    target_link_libraries(sage_torch_stable INTERFACE sage_torch_cpu)
+    message(STATUS "sage: ops ON (PyTorch ${sage_torch_version}, for 2.10 and newer)")
+  endif()
+  if(NOT SAGE_HAVE_OPS)
+    if(SAGE_OPS STREQUAL "ON")
+      message(FATAL_ERROR "SAGE_OPS=ON, but ${sage_why}")
+    endif()
+    message(STATUS "sage: ops OFF (${sage_why})")
+  endif()
+endif()
