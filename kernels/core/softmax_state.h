@@ -17,6 +17,7 @@ struct SoftmaxState {
 
   // exp2(x - max): 0 while nothing finite was seen, so that (-inf) - (-inf) never makes a NaN.
   SAGE_HD A weight(A x) const {
+    using std::exp2;  // the float overload, on the host too
     return x == -std::numeric_limits<A>::infinity() ? A{0} : exp2(x - max);
   }
   // Factors by which what was accumulated under *this and under `other` is to be multiplied.
@@ -32,6 +33,7 @@ struct SoftmaxState {
   }
   // Natural-log sum-exp of everything seen; -inf when that was nothing.
   SAGE_HD A log_sum_exp() const {
+    using std::log2;
     return sum > 0 ? (max + log2(sum)) * A{0.693147180559945309417}
                    : (sum == 0 ? -std::numeric_limits<A>::infinity() : sum);
   }
