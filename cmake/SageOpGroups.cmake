@@ -33,14 +33,13 @@ function(sage_op_group)
     "    \"${arg_NAME}\": {\"enabled\": ${json_enabled}, \"ops\": [\"${ops}\"]}")
 endfunction()
 
-# Puts the target's file into the staged package and the wheel, in `folder` under sage_attention.
+# Puts the target's file into the staged package and the wheel: `folder` is sage_attention or below.
 function(sage_package_binary target folder)
   sage_closed_library(${target})
-  set(dir "${SAGE_PACKAGE_DIR}/${folder}")
+  set(dir "${PROJECT_BINARY_DIR}/package/${folder}")
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "$<1:${dir}>" RUNTIME_OUTPUT_DIRECTORY "$<1:${dir}>")
-  install(TARGETS ${target}
-    LIBRARY DESTINATION "sage_attention/${folder}" RUNTIME DESTINATION "sage_attention/${folder}")
+  install(TARGETS ${target} LIBRARY DESTINATION "${folder}" RUNTIME DESTINATION "${folder}")
 endfunction()
 
 set(SAGE_PACKAGE_DIR "${PROJECT_BINARY_DIR}/package/sage_attention")
@@ -64,7 +63,7 @@ function(sage_finish_ops)
     endif()
     add_library(sage_ops_cpu SHARED ${sources})
     target_link_libraries(sage_ops_cpu PRIVATE sage_kernels sage::torch_stable)
-    sage_package_binary(sage_ops_cpu lib)
+    sage_package_binary(sage_ops_cpu sage_attention/lib)
   endif()
   if(SAGE_HAVE_OPS AND SAGE_HAVE_CUDA)
     get_property(sources GLOBAL PROPERTY SAGE_OPS_CUDA)
@@ -76,7 +75,7 @@ function(sage_finish_ops)
     target_link_libraries(sage_ops_cuda PRIVATE
       sage_kernels_cuda sage_kernels sage::torch_stable ${CMAKE_DL_LIBS})
     target_include_directories(sage_ops_cuda SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
-    sage_package_binary(sage_ops_cuda lib)
+    sage_package_binary(sage_ops_cuda sage_attention/lib)
   endif()
 
   set(built false)

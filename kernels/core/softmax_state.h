@@ -34,7 +34,7 @@ struct SoftmaxState {
   // Natural-log sum-exp of everything seen; -inf when that was nothing.
   SAGE_HD A log_sum_exp() const {
     using std::log2;
-    return sum > 0 ? (max + log2(sum)) * A{0.693147180559945309417}
+    return sum > 0 ? (max + log2(sum)) * static_cast<A>(0.693147180559945309417)
                    : (sum == 0 ? -std::numeric_limits<A>::infinity() : sum);
   }
 };

@@ -16,13 +16,16 @@ struct Plus {
   __host__ __device__ T operator()(T a, T b) const { return a + b; }
 };
 
+// Items of one CUB call; more are summed piece by piece.
+inline constexpr int64_t kScanPiece = int64_t{1} << 30;
+
 // out[i] = sum of in[0 .. i-1], for i in [0, count); count > 0. `in` is any device iterator.
 template <class T, class Input>
 class DeviceScan {
  public:
-  DeviceScan(Workspace& workspace, Input in, T* out, int64_t count)
-      : in_(in), out_(out), count_(count) {
-    const int64_t length = std::min(count, kPiece);
+  DeviceScan(Workspace& workspace, Input in, T* out, int64_t count, int64_t piece = kScanPiece)
+      : in_(in), out_(out), count_(count), piece_(piece) {
+    const int64_t length = std::min(count, piece_);
     first(nullptr, length, nullptr);
     size_t bytes = temporary_bytes_;
     next(nullptr, 0, length, nullptr);
@@ -31,16 +34,14 @@ class DeviceScan {
   }
 
   void run(Stream stream) {
-    first(temporary_, std::min(count_, kPiece), stream);
+    first(temporary_, std::min(count_, piece_), stream);
     // A piece begins with the item that the one before ended with: its sum is there already.
-    for (int64_t at = kPiece - 1; at + 1 < count_; at += kPiece - 1) {
-      next(temporary_, at, std::min(count_ - at, kPiece), stream);
+    for (int64_t at = piece_ - 1; at + 1 < count_; at += piece_ - 1) {
+      next(temporary_, at, std::min(count_ - at, piece_), stream);
     }
   }
 
  private:
-  static constexpr int64_t kPiece = int64_t{1} << 30;
-
   void first(void* temporary, int64_t length, Stream stream) {
     cuda_check(cub::DeviceScan::ExclusiveScan(temporary, temporary_bytes_, in_, out_, Plus<T>{},
                                               T{0}, static_cast<int>(length), stream),
@@ -55,7 +56,7 @@ class DeviceScan {
 
   Input in_;
   T* out_;
-  int64_t count_;
+  int64_t count_, piece_;
   void* temporary_ = nullptr;
   size_t temporary_bytes_ = 0;
 };
