@@ -2,13 +2,15 @@
 # a group is built and registered together, or not at all.
 include_guard(GLOBAL)
 
-# sage_op_group(NAME name OPS op... CPU file... CUDA file... KERNELS file... [NEEDS group...])
+# sage_op_group(NAME name OPS op... [CUDA_OPS op...] CPU file... CUDA file... KERNELS file...
+#               [NEEDS group...])
+#   OPS      ops for CPU and CUDA; CUDA_OPS: those for CUDA alone
 #   CPU      sources of sage_ops_cpu: the schema and the CPU registration
 #   CUDA     sources of sage_ops_cuda: the CUDA registration
 #   KERNELS  CUDA kernels, also linked into the CUDA tests
 # SAGE_GROUP_<NAME>=OFF leaves the group out.
 function(sage_op_group)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "OPS;CPU;CUDA;KERNELS;NEEDS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "OPS;CUDA_OPS;CPU;CUDA;KERNELS;NEEDS")
   string(TOUPPER "${arg_NAME}" upper)
   option(SAGE_GROUP_${upper} "Op group ${arg_NAME}" ON)
   set(enabled ${SAGE_GROUP_${upper}})
@@ -19,7 +21,15 @@ function(sage_op_group)
                           "SAGE_GROUP_${upper}=OFF")
     endif()
   endforeach()
-  list(JOIN arg_OPS "\", \"" ops)
+  set(ops "")
+  set(cuda_ops "")
+  foreach(list ops cuda_ops)
+    string(TOUPPER "${list}" keyword)
+    if(arg_${keyword})
+      list(JOIN arg_${keyword} "\", \"" ${list})
+      set(${list} "\"${${list}}\"")
+    endif()
+  endforeach()
   if(enabled)
     set(json_enabled true)
     foreach(kind CPU CUDA KERNELS)
@@ -30,7 +40,7 @@ function(sage_op_group)
     set(json_enabled false)
   endif()
   set_property(GLOBAL APPEND PROPERTY SAGE_OPS_JSON
-    "    \"${arg_NAME}\": {\"enabled\": ${json_enabled}, \"ops\": [\"${ops}\"]}")
+    "    \"${arg_NAME}\": {\"enabled\": ${json_enabled}, \"ops\": [${ops}], \"cuda_ops\": [${cuda_ops}]}")
 endfunction()
 
 # Puts the target's file into the staged package and the wheel: `folder` is sage_attention or below.

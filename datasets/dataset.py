@@ -45,8 +45,9 @@ def load(name: str, root: str | os.PathLike[str] | None = None) -> Dataset:
     the user's cache; what is missing is downloaded into `root` or the cache, with its checksum
     verified. The digits come with scikit-learn. Features are raw; photo and cs are whole graphs.
     """
-    import torch
+    from .._library import require_torch
 
+    torch = require_torch("sage_attention.datasets.load")
     from ..graph import Graph
 
     known = entry(name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import http.client
 import os
 import re
 import time
@@ -33,8 +34,12 @@ class DownloadError(OSError):
 
 
 def sha256_of(path: Path) -> str:
+    """Hexadecimal SHA-256 of a file's content."""
+    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        while block := stream.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def download(file: File, target: Path, *, attempts: int = ATTEMPTS, pause: float = 1.0) -> None:
@@ -85,7 +90,7 @@ def _transfer(file: File, part: Path, advance: Advance, attempts: int, pause: fl
             if failure.code < 500 and failure.code not in (408, 416, 429):
                 raise _failed(file, failure) from failure
             error = failure
-        except (OSError, ValueError) as failure:
+        except (OSError, http.client.HTTPException) as failure:
             error = failure
         if attempt + 1 < attempts:
             time.sleep(pause * 2**attempt)

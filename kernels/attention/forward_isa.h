@@ -67,6 +67,8 @@ void AttentionForwardEdges<kIsa, Score, T>::push(const AttentionForward<T>& p, S
   }
   for (int64_t first = begin; first < end; first += kEdgeBlock) {
     const EdgeBlock block(p.graph, first, end);
+    prefetch_rows(p.graph, block, p.k, heads * key_dim);
+    prefetch_rows(p.graph, block, p.v, heads * value_dim);
     const BlockTerms<T> terms(p.edge, p.graph, block, heads);
     const RowOffsets k_rows(block, heads * key_dim), v_rows(block, heads * value_dim);
     for (int64_t h = 0; h < heads; ++h) {

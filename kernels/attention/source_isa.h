@@ -38,6 +38,9 @@ class SourceBlocks {
     for (int64_t c = 0; c < heads * (key_dim + value_dim); ++c) partial[c] = 0;
     for (int64_t first = begin; first < end; first += kEdgeBlock) {
       const EdgeBlock block(pass_.graph, first, end);
+      prefetch_rows(pass_.graph, block, pass_.q, heads * key_dim);
+      prefetch_rows(pass_.graph, block, pass_.grad, heads * value_dim);
+      prefetch_rows(pass_.graph, block, pass_.lse_delta, heads * 2);
       const RowOffsets q_rows(block, heads * key_dim), grad_rows(block, heads * value_dim);
       reduce_features(block, q_rows, grad_rows, k, v);
       differentiate_softmax(block);

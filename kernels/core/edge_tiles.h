@@ -7,6 +7,7 @@
 #include "kernels/core/csr.h"
 #include "kernels/core/dispatch.h"
 #include "kernels/core/dtype.h"
+#include "kernels/core/prefetch.h"
 
 namespace sage::SAGE_ISA {
 
@@ -35,6 +36,22 @@ struct RowOffsets {
     for (int e = 0; e < block.count; ++e) offset[e] = block.node[e] * stride;
   }
 };
+
+// Random rows wait on memory for longer than their arithmetic takes, and most rows of a graph are
+// short: so each block asks for the rows of as many edges, kAhead positions further on, whichever
+// row of the graph they belong to. Measured on one core of an AMD EPYC (Zen 3), 1.2M random rows of
+// 256 bytes from 43 MB: 0.40 s without, 0.075 s with 4 to 16 edges ahead.
+inline constexpr int64_t kAhead = 16;
+
+// `stride`: elements from one row of `table` to the next.
+template <class T>
+inline void prefetch_rows(const CsrView& graph, const EdgeBlock& block, const T* table,
+                          int64_t stride) {
+  const int64_t first = block.begin + kAhead, last = first + block.count;
+  for (int64_t e = first; e < (last < graph.num_edges ? last : graph.num_edges); ++e) {
+    prefetch(table + graph.indices[e] * stride, stride * static_cast<int64_t>(sizeof(T)));
+  }
+}
 
 // Calls f(Const<width>{}, first) for tiles that cover [0, dim), wide ones first.
 template <class A, class F>

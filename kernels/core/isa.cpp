@@ -2,7 +2,9 @@
 #include "kernels/core/isa.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 #if defined(_MSC_VER)
@@ -51,6 +53,11 @@ Isa detect() {
 
 #endif
 
+std::atomic<Isa>& chosen_isa() {
+  static std::atomic<Isa> isa{choose_isa(machine_isa(), std::getenv("SAGE_ISA"))};
+  return isa;
+}
+
 }  // namespace
 
 Isa machine_isa() {
@@ -67,9 +74,10 @@ Isa choose_isa(Isa machine, const char* wanted) {
   return std::min(machine, static_cast<Isa>(name - std::begin(kNames)));
 }
 
-Isa current_isa() {
-  static const Isa isa = choose_isa(machine_isa(), std::getenv("SAGE_ISA"));
-  return isa;
+Isa current_isa() { return chosen_isa().load(std::memory_order_relaxed); }
+
+void limit_isa(Isa most) {
+  chosen_isa().store(std::min(machine_isa(), most), std::memory_order_relaxed);
 }
 
 }  // namespace sage

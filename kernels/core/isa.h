@@ -19,8 +19,12 @@ namespace sage {
 enum class Isa : int32_t { baseline, avx2, avx512 };
 
 // The best variant for this machine, unless the environment variable SAGE_ISA=baseline|avx2|avx512
-// asks for a lower one. Found out once.
+// asks for a lower one (read once) or limit_isa() does.
 Isa current_isa();
+
+// Makes `most` the best variant from now on, within what the machine can run: for tests and benches
+// that go through all of them.
+void limit_isa(Isa most);
 
 // The rule behind current_isa(): `wanted` may be null or empty; throws where it names no variant.
 Isa choose_isa(Isa machine, const char* wanted);

@@ -18,6 +18,16 @@ struct WeightedHeads {
       : count(p.weight == nullptr ? 1 : p.weight_heads), dim(p.heads * p.dim / count) {}
 };
 
+// The weights of a transpose's edges lie as scattered as the rows.
+template <class T>
+inline void prefetch_weights(const Aggregate<T>& p, const EdgeBlock& block, int64_t heads) {
+  if (p.weight == nullptr) return;
+  const int64_t first = block.begin + kAhead, last = first + block.count;
+  for (int64_t e = first; e < (last < p.graph.num_edges ? last : p.graph.num_edges); ++e) {
+    prefetch(p.weight + weight_at(p, e) * heads, heads * static_cast<int64_t>(sizeof(T)));
+  }
+}
+
 }  // namespace
 }  // namespace SAGE_ISA
 
@@ -34,6 +44,8 @@ void AggregateEdges<kIsa, T>::push_sum(const Aggregate<T>& p, int64_t begin, int
   for (int64_t c = 0; c < heads.count * heads.dim; ++c) sum[c] = 0;
   for (int64_t first = begin; first < end; first += kEdgeBlock) {
     const EdgeBlock block(p.graph, first, end);
+    prefetch_rows(p.graph, block, p.x, heads.count * heads.dim);
+    prefetch_weights(p, block, heads.count);
     const RowOffsets rows(block, heads.count * heads.dim);
     for (int e = 0; p.weight != nullptr && e < block.count; ++e) {
       const T* weight = p.weight + weight_at(p, first + e) * heads.count;

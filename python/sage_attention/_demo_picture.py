@@ -102,7 +102,7 @@ def _draw_node(axes: Any, data: Dataset, node: int, predicted: Any, attention: A
         fontsize=9,
         color=INK if right else OTHER,
     )
-    axes.set(xlim=(-1.45, 1.45), ylim=(-1.45, 1.45), aspect="equal")
+    axes.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal")
     axes.axis("off")
 
 

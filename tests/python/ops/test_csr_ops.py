@@ -93,14 +93,13 @@ def test_self_loops(device: str) -> None:
 
 
 def test_schedule(device: str) -> None:
-    indptr = torch.tensor([0, 1, 301, 301, 303], device=device)
+    indptr = torch.tensor([0, 1, 301, 301, 303, *[303] * 8], device=device)
     tasks, splits = ops.csr_schedule(indptr, 303)
-    # Packed as ScheduleView says; a row of 300 edges is cut after each 128.
-    rows = [(begin | count << 40, row | slot << 32) for begin, count, row, slot in [
-        (1, 128, 1, 0), (129, 128, 1, 1), (257, 44, 1, 2), (301, 2, 3, -1), (0, 1, 0, -1),
-        (301, 0, 2, -1),
-    ]]  # fmt: skip
-    assert tasks.tolist() == [list(pair) for pair in rows]
+    # Packed as ScheduleView says; the row of 300 edges is cut after each 128.
+    parts = [(1, 128, 1, 0), (129, 128, 1, 1), (257, 44, 1, 2), (301, 2, 3, -1), (0, 1, 0, -1)]
+    parts += [(301, 0, 2, -1)] + [(303, 0, row, -1) for row in range(4, 12)]
+    packed = [[begin | count << 40, row | slot << 32] for begin, count, row, slot in parts]
+    assert tasks.tolist() == packed
     assert splits.tolist() == [[1, 3 << 32], [-1, 0]]
 
 
@@ -118,7 +117,9 @@ def test_schedule(device: str) -> None:
 def test_validate(
     indptr: list[int], indices: list[int], num_src: int, faults: list[int], device: str
 ) -> None:
-    starts_, sources = (torch.tensor(x, dtype=torch.int64, device=device) for x in (indptr, indices))
+    starts_, sources = (
+        torch.tensor(x, dtype=torch.int64, device=device) for x in (indptr, indices)
+    )
     assert ops.csr_validate(starts_, sources, num_src).tolist() == faults
 
 
