@@ -51,7 +51,8 @@ if(MSVC)
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=/Zc:preprocessor;-Xcompiler=/Zc:__cplusplus;-Xcompiler=/bigobj;-Xcompiler=/utf-8;-Xcompiler=/permissive-;-Xcompiler=/EHsc>")
 else()
   target_compile_options(sage_flags INTERFACE
-    "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion>"
+    # Designated initialisers leave members to their defaults on purpose.
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wno-missing-field-initializers>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>"
     "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-O3>")
   if(SAGE_X86_64)
@@ -82,17 +83,4 @@ function(sage_closed_library target)
     endif()
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${map}")
   endif()
-endfunction()
-
-# Drops the files of the list that are not written yet, and says so.
-function(sage_landed list)
-  set(kept "")
-  foreach(file IN LISTS ${list})
-    if(IS_ABSOLUTE "${file}" OR EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
-      list(APPEND kept "${file}")
-    else()
-      message(STATUS "sage: waiting for ${file}")
-    endif()
-  endforeach()
-  set(${list} "${kept}" PARENT_SCOPE)
 endfunction()

@@ -68,10 +68,17 @@ class _CsrMatrix:
     def dense(self) -> np.ndarray[Any, Any]:
         """The matrix as a float32 array; entries named twice are added."""
         rows, columns = self.shape
-        if self.indptr.shape != (rows + 1,) or self.data.shape != self.indices.shape:
+        counts = np.diff(self.indptr)
+        if (
+            self.indptr.shape != (rows + 1,)
+            or self.data.shape != self.indices.shape
+            or bool((counts < 0).any())
+            or int(counts.sum()) != len(self.indices)
+            or not bool(((self.indices >= 0) & (self.indices < columns)).all())
+        ):
             raise UnsafePickleError("pickle: a sparse matrix whose arrays do not fit its shape")
         out = np.zeros((rows, columns), np.float32)
-        row = np.repeat(np.arange(rows), np.diff(self.indptr))
+        row = np.repeat(np.arange(rows), counts)
         np.add.at(out, (row, self.indices), self.data.astype(np.float32))
         return out
 

@@ -143,7 +143,7 @@ std::vector<double> random_values(int64_t count, uint64_t seed) {
 
 // Error allowed relative to 1 + |expected|: sums of thousands of terms, results rounded to T.
 template <class T>
-constexpr double kTolerance = 1e-5;
+constexpr double kTolerance = 5e-5;
 template <>
 inline constexpr double kTolerance<double> = 1e-12;
 template <>

@@ -30,7 +30,8 @@ TEST(Bfloat16, EveryValueSurvives) {
 TEST(Bfloat16, RoundsToNearestEven) {
   std::mt19937 random(2);
   for (int i = 0; i < 100000; ++i) {
-    const uint32_t bits = i < 1000 ? (0x3f800000u + static_cast<uint32_t>(i) * 0x800u) : static_cast<uint32_t>(random());
+    const uint32_t bits = i < 1000 ? (0x3f800000u + static_cast<uint32_t>(i) * 0x800u)
+                                   : static_cast<uint32_t>(random());
     const float x = std::bit_cast<float>(bits);
     bfloat16 below, above;
     below.bits = static_cast<uint16_t>(bits >> 16);

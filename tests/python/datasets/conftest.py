@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # python2_pickles
+sys.path.insert(0, str(Path(__file__).parent))  # _python2
 
 
 @pytest.fixture

@@ -157,9 +157,7 @@ def test_partial_file_longer_than_the_source(server: Server, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("status", "requests"), [(404, 1), (403, 1), (503, 3), (429, 3)])
-def test_errors_say_what_to_do(
-    server: Server, tmp_path: Path, status: int, requests: int
-) -> None:
+def test_errors_say_what_to_do(server: Server, tmp_path: Path, status: int, requests: int) -> None:
     server.status = status
     with pytest.raises(DownloadError, match=f"{status}.*folder/data.bin.*SAGE_DATA_DIR"):
         download(server.file(), tmp_path / "data.bin", attempts=3, pause=0)
@@ -196,9 +194,7 @@ def test_interruption_leaves_a_resumable_part(
 
 
 @pytest.mark.parametrize("owner_lives", [True, False])
-def test_partial_file_of_another_process(
-    server: Server, tmp_path: Path, owner_lives: bool
-) -> None:
+def test_partial_file_of_another_process(server: Server, tmp_path: Path, owner_lives: bool) -> None:
     part = tmp_path / "data.bin.0123456789ab.part"
     part.write_bytes(CONTENT[:5000])
     age = 0.0 if owner_lives else module.STALE + 60

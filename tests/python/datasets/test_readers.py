@@ -1,4 +1,4 @@
-"""Readers: small files written here, with the traps of the real ones, and the real ones."""
+"""Readers: small files written here, with the traps of the real ones."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from python2_pickles import pickled_array, pickled_csr, pickled_lists
+from _python2 import pickled_array, pickled_csr, pickled_lists
 
-from sage_attention.datasets import REGISTRY, load, random_split, readers
-from sage_attention.datasets.download import DownloadError
+from sage_attention.datasets import readers
 
 
 def edges(indptr: np.ndarray, indices: np.ndarray) -> list[tuple[int, int]]:
@@ -106,117 +104,3 @@ def test_user_item_lists_from_the_adjacency_matrix(tmp_path: Path) -> None:
     indices = np.array([4, 2, 2, 3, 0, 1, 1, 0])
     np.savez(tmp_path / "adjacency.npz", indptr=[0, 2, 4, 6, 7, 8], indices=indices)
     assert readers.user_item_lists(tmp_path / "adjacency.npz") == b"0 0 2\n1 0 1\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "nodes", "undirected", "features", "classes", "split_sizes"),
-    [
-        ("cora", 2708, 5278, 1433, 7, (140, 500, 1000)),
-        ("citeseer", 3327, 4552, 3703, 6, (120, 500, 1000)),
-        ("photo", 7650, 119081, 745, 8, (160, 240, 7250)),
-        ("cs", 18333, 81894, 6805, 15, (300, 450, 17583)),
-        ("minesweeper", 10000, 39402, 7, 2, (5000, 2500, 2500)),
-    ],
-)
-def test_real_node_data(
-    data_dir: Path,
-    name: str,
-    nodes: int,
-    undirected: int,
-    features: int,
-    classes: int,
-    split_sizes: tuple[int, int, int],
-) -> None:
-    data = load(name)
-    assert data.graph.num_dst == data.graph.num_src == nodes
-    assert data.graph.num_edges == 2 * undirected
-    assert data.x is not None
-    assert data.y is not None
-    assert data.x.shape == (nodes, features)
-    assert (data.x.dtype, data.y.dtype) == (torch.float32, torch.int64)
-    assert data.num_classes == classes
-    assert len(data.splits) == (1 if name in ("cora", "citeseer") else 10)
-    for split in data.splits:
-        assert tuple(len(split[part]) for part in ("train", "val", "test")) == split_sizes
-        together = torch.cat(list(split.values()))
-        assert len(together.unique()) == len(together)
-        assert int(data.y[together].min()) == 0
-    src, dst = data.graph.edge_index()
-    assert not bool((src == dst).any())
-    assert torch.equal((dst * nodes + src).sort().values, (src * nodes + dst).sort().values)
-
-
-def test_citeseer_traps(data_dir: Path) -> None:
-    data = load("citeseer")
-    assert data.x is not None
-    assert data.y is not None
-    degree = data.graph.indptr.diff()
-    assert int((degree == 0).sum()) == 48
-    unknown = data.y < 0
-    assert int(unknown.sum()) == 15
-    assert not bool(data.x[unknown].any())
-    assert not bool(degree[unknown].any())
-
-
-def test_gowalla(data_dir: Path) -> None:
-    data = load("gowalla", root=data_dir)
-    assert (data.graph.num_dst, data.graph.num_src) == (29858, 40981)
-    assert data.graph.num_edges == 810128
-    assert data.test_graph is not None
-    assert data.test_graph.num_edges == 217242
-    assert data.test_graph.num_src == 40981
-    assert data.x is None
-    assert data.splits == []
-
-
-def test_digits() -> None:
-    pytest.importorskip("sklearn")
-    data = load("digits")
-    assert data.x is not None
-    assert data.x.shape == (1797, 64)
-    assert (float(data.x.min()), float(data.x.max())) == (0.0, 1.0)
-    assert int(data.graph.indptr.diff().min()) >= 10
-    assert [len(part) for part in data.splits[0].values()] == [50, 200, 1547]
-
-
-def test_random_split_is_fixed_by_its_seed() -> None:
-    y = np.array([0, 1, -1] * 40)
-    first, again, other = (random_split(y, 5, 3, seed) for seed in (1, 1, 2))
-    for part in first:
-        np.testing.assert_array_equal(first[part], again[part])
-    assert first["train"].tolist() != other["train"].tolist()
-    assert np.bincount(y[first["train"]]).tolist() == [5, 5]
-    assert sum(len(nodes) for nodes in first.values()) == 80
-    assert len(random_split(y, 40)["test"]) == 0
-    with pytest.raises(ValueError, match="class 0 has 40 nodes"):
-        random_split(y, 39, 2)
-
-
-def test_unknown_name() -> None:
-    with pytest.raises(ValueError, match="choose from cora, citeseer"):
-        load("pubmed")
-
-
-def test_registry_is_complete() -> None:
-    assert list(REGISTRY) == ["cora", "citeseer", "photo", "cs", "minesweeper", "gowalla", "digits"]
-    for entry in REGISTRY.values():
-        assert entry.licence
-        assert callable(getattr(readers, entry.reader))
-        for file in entry.files:
-            source = file.made_from or file
-            assert source.url.startswith("https://")
-            assert len(file.sha256) == len(source.sha256) == 64
-            assert not Path(file.path).is_absolute()
-            assert ".." not in file.path
-
-
-def test_damaged_file_in_a_given_folder_is_named(tmp_path: Path) -> None:
-    file = REGISTRY["minesweeper"].files[0]
-    path = tmp_path / file.path
-    path.parent.mkdir()
-    path.write_bytes(b"short")
-    with pytest.raises(DownloadError, match=r"minesweeper.npz has 5 bytes, expected 135045"):
-        load("minesweeper", root=tmp_path)
-    path.write_bytes(b"x" * file.size)
-    with pytest.raises(DownloadError, match="sha256"):
-        load("minesweeper", root=tmp_path)
