@@ -45,7 +45,8 @@ def planetoid(paths: list[Path]) -> Arrays:
     """Cora and CiteSeer with the public split, from the files of the Planetoid paper.
 
     CiteSeer's test range has 15 nodes that its files do not describe, though papers cite them: they
-    get zero features and the label -1, and belong to no split. Self loops and repeated citations are dropped.
+    get zero features and the label -1, and belong to no split. Self loops and repeated citations
+    are dropped.
     """
     part = {path.name.split(".", 2)[2]: path.read_bytes() for path in paths}
     test = np.array(part["test.index"].split(), np.int64)

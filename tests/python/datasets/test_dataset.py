@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-
 from sage_attention.datasets import REGISTRY, DownloadError, load
 
 

@@ -12,7 +12,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-
 from sage_attention.datasets import download as module
 from sage_attention.datasets.download import DownloadError, download, write_verified
 from sage_attention.datasets.registry import File

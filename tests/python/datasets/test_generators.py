@@ -6,7 +6,6 @@ import math
 
 import pytest
 import torch
-
 from sage_attention.datasets import generators
 from sage_attention.datasets.generators import TWINS, power_law, twin
 

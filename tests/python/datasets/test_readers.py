@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _python2 import pickled_array, pickled_csr, pickled_lists
-
 from sage_attention.datasets import readers
 
 

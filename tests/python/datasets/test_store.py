@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from sage_attention.datasets import cache_dir, store
 from sage_attention.datasets.registry import File
 
