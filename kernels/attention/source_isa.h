@@ -24,8 +24,9 @@ class SourceBlocks {
         p_(sum_ + pass.heads * kEdgeBlock),
         m_(p_ + pass.heads * kEdgeBlock),
         grad_(m_ + pass.heads * kEdgeBlock),
-        row_term_(grad_ + pass.heads * kEdgeBlock) {}
-  static int64_t scratch_size(int64_t heads) { return 5 * heads * kEdgeBlock; }
+        lse_(grad_ + pass.heads * kEdgeBlock),
+        delta_(lse_ + pass.heads * kEdgeBlock) {}
+  static int64_t scratch_size(int64_t heads) { return 6 * heads * kEdgeBlock; }
 
   // Writes what edges [begin, end) of `row` bring: dk and dv to `partial`, and what is per edge to
   // its place.
@@ -42,6 +43,7 @@ class SourceBlocks {
       prefetch_rows(pass_.graph, block, pass_.grad, heads * value_dim);
       prefetch_rows(pass_.graph, block, pass_.lse_delta, heads * 2);
       const RowOffsets q_rows(block, heads * key_dim), grad_rows(block, heads * value_dim);
+      load_lse_delta(block);  // early: the other loads need not wait for its cache misses
       reduce_features(block, q_rows, grad_rows, k, v);
       differentiate_softmax(block);
       for (int64_t h = 0; h < heads; ++h) {
@@ -92,18 +94,16 @@ class SourceBlocks {
     const BlockTerms<T> terms(pass_.edge, pass_.graph, block, pass_.heads);
     for_each_edge(block, [&](int64_t i) { p_[i] = score_.finish(sum_[i]), m_[i] = 1; });
     terms.add_bias(p_);
-    load_row_term(block, 0);  // lse
     for_each_edge(block, [&](int64_t i) {
-      const A p = exp2_lane((p_[i] - row_term_[i]) * static_cast<A>(kLog2E));
-      p_[i] = row_term_[i] == kNone ? A{0} : p;
+      const A p = exp2_lane((p_[i] - lse_[i]) * static_cast<A>(kLog2E));
+      p_[i] = lse_[i] == kNone ? A{0} : p;
     });
     terms.apply_dropout(m_);
     store_per_edge(block, terms, pass_.dweight,
                    [&](int64_t i) { return p_[i] * m_[i] * grad_[i]; });
     terms.apply_weight(m_);
-    load_row_term(block, 1);  // delta
     for_each_edge(block, [&](int64_t i) {
-      const A dlogit = p_[i] * (m_[i] * grad_[i] - row_term_[i]);
+      const A dlogit = p_[i] * (m_[i] * grad_[i] - delta_[i]);
       sum_[i] = score_.finish_grad(sum_[i], dlogit);
       m_[i] *= p_[i];
       p_[i] = dlogit;
@@ -129,14 +129,15 @@ class SourceBlocks {
     }
   }
 
-  // row_term = lse (which = 0) or delta (1) of each edge's destination.
-  void load_row_term(const EdgeBlock& block, int64_t which) const {
+  void load_lse_delta(const EdgeBlock& block) const {
     for (int64_t h = 0; h < pass_.heads; ++h) {
-      A* term = row_term_ + h * kEdgeBlock;
-      for (int e = 0; e < block.count; ++e) {
-        term[e] = pass_.lse_delta[(block.node[e] * pass_.heads + h) * 2 + which];
+      for (int e = 0; e < block.padded; ++e) {
+        const int64_t i = h * kEdgeBlock + e;
+        lse_[i] = delta_[i] = 0;
+        if (e >= block.count) continue;
+        const A* pair = pass_.lse_delta + (block.node[e] * pass_.heads + h) * 2;
+        lse_[i] = pair[0], delta_[i] = pair[1];
       }
-      for (int e = block.count; e < block.padded; ++e) term[e] = 0;
     }
   }
 
@@ -154,7 +155,7 @@ class SourceBlocks {
   const AttentionSourcePass<T>& pass_;
   Score score_;
   // Per-edge values of a block, [H, kEdgeBlock] each.
-  A *sum_, *p_, *m_, *grad_, *row_term_;
+  A *sum_, *p_, *m_, *grad_, *lse_, *delta_;
 };
 
 }  // namespace SAGE_ISA

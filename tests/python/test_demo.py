@@ -95,7 +95,7 @@ def test_missing_extra_names_the_command(monkeypatch: pytest.MonkeyPatch) -> Non
         (["--output", "picture.docx"], "must end in one of"),
         (["--output", "no/such/folder/picture.png"], "there is no folder"),
         (["--device", "nonsense"], "not available"),
-        (["--seeds", "0"], "0"),
+        (["--seeds", "0"], "--seeds"),
     ],
 )
 def test_bad_options_are_refused_before_the_training(
