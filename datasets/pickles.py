@@ -63,10 +63,12 @@ class _CsrMatrix:
         if not all(isinstance(part, _Array) for part in parts):
             raise UnsafePickleError("pickle: a sparse matrix without its three arrays")
         self.data, self.indices, self.indptr = (part.value for part in parts)  # type: ignore[union-attr]
-        self.shape = tuple(state.get("_shape", state.get("shape")))
+        self.shape = tuple(state.get("_shape", ()))
 
     def dense(self) -> np.ndarray[Any, Any]:
         """The matrix as a float32 array; entries named twice are added."""
+        if len(self.shape) != 2:
+            raise UnsafePickleError(f"pickle: a sparse matrix of shape {self.shape}")
         rows, columns = self.shape
         counts = np.diff(self.indptr)
         if (

@@ -23,7 +23,8 @@ def draw(
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(16, 8.2), layout="constrained", facecolor="white")
-    left, right = figure.subfigures(1, 2, width_ratios=[1.0, 1.45])
+    halves: Any = figure.subfigures(1, 2, width_ratios=[1.0, 1.45])
+    left, right = halves
     _draw_confusion(left, confusion)
     grid = right.subplots(2, SHOWN // 2)
     right.suptitle(
@@ -102,7 +103,7 @@ def _draw_node(axes: Any, data: Dataset, node: int, predicted: Any, attention: A
         fontsize=9,
         color=INK if right else OTHER,
     )
-    axes.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal")
+    axes.set(xlim=(-1.6, 1.6), ylim=(-1.5, 1.5), aspect="equal")
     axes.axis("off")
 
 
