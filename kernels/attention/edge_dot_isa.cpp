@@ -33,8 +33,7 @@ void EdgeDotEdges<kIsa, T>::push(const EdgeDot<T>& p, int64_t row, int64_t begin
     const T* x = p.x + row * stride;
     const T* y = p.y + p.graph.indices[e] * stride;
     for (int64_t h = 0; h < p.heads; ++h) {
-      p.out[e * p.heads + h] =
-          static_cast<T>(SAGE_ISA::dot(x + h * p.dim, y + h * p.dim, p.dim));
+      p.out[e * p.heads + h] = static_cast<T>(SAGE_ISA::dot(x + h * p.dim, y + h * p.dim, p.dim));
     }
   }
 }

@@ -110,9 +110,8 @@ void AggregateMaxBackwardEdges<kIsa, T>::push(const AggregateMaxBackward<T>& p, 
     const int64_t id = p.graph.edge_id(e);
     for (int64_t h = 0; h < p.heads; ++h) {
       const int64_t weight_head = p.weight_heads == 1 ? 0 : h;
-      const A weight = p.weight == nullptr
-                           ? A{1}
-                           : static_cast<A>(p.weight[id * p.weight_heads + weight_head]);
+      const A weight =
+          p.weight == nullptr ? A{1} : static_cast<A>(p.weight[id * p.weight_heads + weight_head]);
       const int64_t from = p.graph.indices[e] * stride + h * p.dim;
       const T* x = p.x + row * stride + h * p.dim;
       A* sum = dx + h * p.dim;

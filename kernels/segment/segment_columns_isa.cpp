@@ -1,12 +1,11 @@
 // The vectorised parts of the segment operators: a tile of columns stays in registers while the
 // rows pass by.
-#include "kernels/segment/segment_columns.h"
-
 #include <cstdint>
 #include <limits>
 
 #include "kernels/core/edge_tiles.h"
 #include "kernels/core/vector_math.h"
+#include "kernels/segment/segment_columns.h"
 
 namespace sage {
 

@@ -73,8 +73,7 @@ void segment_softmax_backward_cpu(const Segments<T>& s, const T* grad, const T* 
 }
 
 template void segment_softmax_cpu(const Segments<float>&, const float*, float*, const Executor&);
-template void segment_softmax_cpu(const Segments<double>&, const double*, double*,
-                                  const Executor&);
+template void segment_softmax_cpu(const Segments<double>&, const double*, double*, const Executor&);
 template void segment_softmax_cpu(const Segments<bfloat16>&, const bfloat16*, bfloat16*,
                                   const Executor&);
 template void segment_softmax_backward_cpu(const Segments<float>&, const float*, const float*,

@@ -107,7 +107,8 @@ AttentionTruth attention_truth(const AttentionCase& c) {
                      : 0;
         }
         if (!c.weight.empty()) {
-          weight = c.weight[static_cast<size_t>(id * c.weight_heads + (c.weight_heads > 1 ? h : 0))];
+          weight =
+              c.weight[static_cast<size_t>(id * c.weight_heads + (c.weight_heads > 1 ? h : 0))];
         }
         for (int64_t i = 0; i < c.value_dim; ++i) {
           grad_v += c.grad[c.at(row, h, c.value_dim, i)] * c.v[c.at(g.col(e), h, c.value_dim, i)];

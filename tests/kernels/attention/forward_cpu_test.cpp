@@ -161,12 +161,12 @@ TYPED_TEST(ForwardCpu, SpecialLogits) {
       c.bias[static_cast<size_t>(graph.id(e))] = bias;
     }
   };
-  set(0, 0, 40, -kInf);      // nothing: 0, lse -inf
-  set(1, 0, 36, -kInf);      // a whole block of -inf before the first finite logit
-  set(2, 33, 34, kNan);      // NaN behind the first block
-  set(3, 0, 40, -256);       // far below 0
-  set(4, 0, hub, -kInf);     // a hub of nothing
-  set(5, 0, RowPlan::kWork, -kInf);  // the first part is nothing
+  set(0, 0, 40, -kInf);                    // nothing: 0, lse -inf
+  set(1, 0, 36, -kInf);                    // a whole block of -inf before the first finite logit
+  set(2, 33, 34, kNan);                    // NaN behind the first block
+  set(3, 0, 40, -256);                     // far below 0
+  set(4, 0, hub, -kInf);                   // a hub of nothing
+  set(5, 0, RowPlan::kWork, -kInf);        // the first part is nothing
   set(6, 2 * RowPlan::kWork, hub, -kInf);  // the last part is nothing
   // A logit near 256 has an error of 2e-5 in float.
   expect_forward<Score, T>(c, "special", std::max(kTolerance<T>, 1e-4));

@@ -40,10 +40,10 @@ struct Graph {
 
   CsrView view(int32_t index_bytes = 4) const {
     CsrView view{indptr.data(), {}, {}, num_rows(), num_cols, num_edges() + kTail};
-    view.indices = index_bytes == 8 ? IndexSpan{indices.data(), 8}
-                                    : IndexSpan{narrow_indices.data(), 4};
-    view.edge_ids = index_bytes == 8 ? IndexSpan{edge_ids.data(), 8}
-                                     : IndexSpan{narrow_edge_ids.data(), 4};
+    view.indices =
+        index_bytes == 8 ? IndexSpan{indices.data(), 8} : IndexSpan{narrow_indices.data(), 4};
+    view.edge_ids =
+        index_bytes == 8 ? IndexSpan{edge_ids.data(), 8} : IndexSpan{narrow_edge_ids.data(), 4};
     return view;
   }
 

@@ -22,8 +22,8 @@ void expect_covers(const std::vector<int64_t>& degrees, int64_t first = 0) {
   std::vector<int> times(degrees.size());
   for (const RowRange& range : plan.ranges) {
     ASSERT_LT(range.begin, range.end);
-    const int64_t edges = indptr[static_cast<size_t>(range.end)] -
-                          indptr[static_cast<size_t>(range.begin)];
+    const int64_t edges =
+        indptr[static_cast<size_t>(range.end)] - indptr[static_cast<size_t>(range.begin)];
     EXPECT_LE(edges + range.end - range.begin, RowPlan::kWork);
     for (int64_t row = range.begin; row < range.end; ++row) ++times[static_cast<size_t>(row)];
   }

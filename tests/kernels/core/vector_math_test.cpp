@@ -26,8 +26,8 @@ TYPED_TEST(Exp2, WithinTwoUlp) {
     for (int i = 0; i < 100000; ++i) {
       const A x = uniform(random);
       const long double expected = std::exp2(static_cast<long double>(x));
-      const long double ulp = std::nextafter(static_cast<A>(expected), A{INFINITY}) -
-                              static_cast<A>(expected);
+      const long double ulp =
+          std::nextafter(static_cast<A>(expected), A{INFINITY}) - static_cast<A>(expected);
       ASSERT_LE(std::abs(baseline::exp2_lane(x) - expected), 2 * ulp) << x;
     }
   }

@@ -24,8 +24,8 @@ struct AggregateCase {
   Graph graph;
   Reduce reduce = Reduce::kSum;
   int64_t heads = 1, dim = 1, weight_heads = 1;
-  std::vector<double> x, weight;          // weight may be empty
-  std::vector<int64_t> weight_position;   // by position in the CSR; empty: the edge id
+  std::vector<double> x, weight;         // weight may be empty
+  std::vector<int64_t> weight_position;  // by position in the CSR; empty: the edge id
 };
 
 template <class T>
@@ -57,8 +57,8 @@ Aggregated<double> aggregate_truth(const AggregateCase& c) {
           if (!c.weight.empty()) {
             const int64_t at =
                 c.weight_position.empty() ? g.id(e) : c.weight_position[static_cast<size_t>(e)];
-            value *= c.weight[static_cast<size_t>(at * c.weight_heads +
-                                                  (c.weight_heads == 1 ? 0 : h))];
+            value *=
+                c.weight[static_cast<size_t>(at * c.weight_heads + (c.weight_heads == 1 ? 0 : h))];
           }
           sum += value;
           if (arg < 0 || value > best) arg = g.id(e), best = value;
@@ -165,8 +165,8 @@ TYPED_TEST(AggregateCpu, Winners) {
   for_each_isa([&](const std::string& isa) {
     const Aggregated<T> actual = run_aggregate<T>(c);
     expect_near(actual.out, {2, kNan, 2}, isa);
-    EXPECT_EQ(actual.arg, (std::vector<int64_t>{graph.id(1), graph.id(4),
-                                                graph.id(5 + RowPlan::kWork)}))
+    EXPECT_EQ(actual.arg,
+              (std::vector<int64_t>{graph.id(1), graph.id(4), graph.id(5 + RowPlan::kWork)}))
         << isa;
   });
   c.x = {-kInf, -kInf, -kInf, -kInf, -kInf};
@@ -174,11 +174,10 @@ TYPED_TEST(AggregateCpu, Winners) {
 }
 
 TEST(AggregateCpuErrors, MinimumIsRefused) {
-  EXPECT_THROW(aggregate_cpu(Aggregate<float>{.graph = {},
-                                              .schedule = {},
-                                              .reduce = Reduce::kMin,
-                                              .weight_position = {}},
-                             {}),
+  EXPECT_THROW(aggregate_cpu(
+                   Aggregate<float>{
+                       .graph = {}, .schedule = {}, .reduce = Reduce::kMin, .weight_position = {}},
+                   {}),
                Error);
 }
 

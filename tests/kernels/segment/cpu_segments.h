@@ -38,14 +38,13 @@ inline std::vector<SegmentCase> segment_cases() {
   const int64_t hub = 2 * RowPlan::kWork + 99;
   std::vector<int64_t> mixed(2500);
   for (size_t i = 0; i < mixed.size(); ++i) mixed[i] = static_cast<int64_t>(i * i % 19);
-  const std::vector<SegmentCase> shapes = {
-      make_segments("no segments", {}, 0, 5),
-      make_segments("empty segments", {0, 0, 0}),
-      make_segments("one row", {1}),
-      make_segments("rows outside", {2, 0, 3}, 4, 6),
-      make_segments("around a block", {31, 32, 33}),
-      make_segments("a hub", {5, hub, 0, 1}, 1, 1),
-      make_segments("mixed", mixed)};
+  const std::vector<SegmentCase> shapes = {make_segments("no segments", {}, 0, 5),
+                                           make_segments("empty segments", {0, 0, 0}),
+                                           make_segments("one row", {1}),
+                                           make_segments("rows outside", {2, 0, 3}, 4, 6),
+                                           make_segments("around a block", {31, 32, 33}),
+                                           make_segments("a hub", {5, hub, 0, 1}, 1, 1),
+                                           make_segments("mixed", mixed)};
   std::vector<SegmentCase> cases;
   for (const SegmentCase& shape : shapes) {
     for (int64_t width : {1, 3, 4, 8, 45}) {

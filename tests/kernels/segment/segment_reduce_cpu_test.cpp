@@ -62,8 +62,8 @@ template <class T>
 std::vector<T> run_backward(const SegmentCase& c, Reduce reduce, const std::vector<double>& grad,
                             const std::vector<int64_t>& arg, const Executor& executor = {}) {
   std::vector<T> dsrc(static_cast<size_t>(c.num_rows * c.width), static_cast<T>(Acc<T>{77}));
-  segment_reduce_backward_cpu(c.view<T>(), reduce, convert<T>(grad).data(), arg.data(),
-                              dsrc.data(), executor);
+  segment_reduce_backward_cpu(c.view<T>(), reduce, convert<T>(grad).data(), arg.data(), dsrc.data(),
+                              executor);
   return dsrc;
 }
 

@@ -104,16 +104,14 @@ TYPED_TEST(SegmentSoftmaxCpu, ValuesThatAreNotFinite) {
   const int64_t hub = RowPlan::kWork + 9;
   SegmentCase c = make_segments("special", {3, 3, 3, hub, hub});
   auto src = random_values<T>(c.num_rows, 1);
-  src[0] = src[1] = src[2] = -kInf;                       // nothing: 0
-  src[3] = -kInf;                                         // one of three
-  src[6] = std::numeric_limits<double>::quiet_NaN();      // its segment is NaN
+  src[0] = src[1] = src[2] = -kInf;                   // nothing: 0
+  src[3] = -kInf;                                     // one of three
+  src[6] = std::numeric_limits<double>::quiet_NaN();  // its segment is NaN
   for (int64_t r = 0; r < hub; ++r) src[static_cast<size_t>(9 + r)] = -kInf;
   for (int64_t r = 0; r < RowPlan::kWork; ++r) src[static_cast<size_t>(9 + hub + r)] = -kInf;
   auto expected = softmax_truth(c, src);
   for (size_t i = 6; i < 9; ++i) expected[i] = std::numeric_limits<double>::quiet_NaN();
-  for_each_isa([&](const std::string& isa) {
-    expect_near(run_softmax<T>(c, src), expected, isa);
-  });
+  for_each_isa([&](const std::string& isa) { expect_near(run_softmax<T>(c, src), expected, isa); });
 }
 
 }  // namespace
