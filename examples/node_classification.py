@@ -12,7 +12,7 @@ from sage_attention.nn import SageAttentionConv
 
 RECIPES = {  # gat: as published (Velickovic et al., ICLR 2018)
     "gat": {"lr": 0.005, "decay": 5e-4, "dropout": 0.6, "attention_dropout": 0.6},
-    "dot": {"lr": 0.005, "decay": 5e-4, "dropout": 0.6, "attention_dropout": 0.6},
+    "dot": {"lr": 0.005, "decay": 5e-4, "dropout": 0.8, "attention_dropout": 0.3},
 }
 HEADS, HEAD_DIM, PATIENCE = 8, 8, 100
 warnings.filterwarnings("ignore", "Sparse ")  # CSR: "beta", and invariants unchecked

@@ -94,7 +94,9 @@ def _draw_node(axes: Any, data: Dataset, node: int, predicted: Any, attention: A
             zorder=1,
         )
         _picture(axes, data, neighbour, x_pos, y_pos, 0.17, colour, 2)
-        axes.text(1.31 * x_pos, 1.31 * y_pos, f"{weight:.2f}", ha="center", va="center", fontsize=8)
+        clear = min(0.34 / max(abs(x_pos), 1e-6), 0.26 / max(abs(y_pos), 1e-6))  # of the frame
+        label_x, label_y = (1 + clear) * x_pos, (1 + clear) * y_pos
+        axes.text(label_x, label_y, f"{weight:.2f}", ha="center", va="center", fontsize=8)
     _picture(axes, data, node, 0, 0, 0.26, INK, 3)
     right = predicted[node] == y[node]
     verdict = "right" if right else f"wrong, is {y[node]}"

@@ -43,12 +43,13 @@ def test_learns() -> None:
     scores = demo.run(data, 1, 25, "cpu", lambda: steps.append(1))
     assert len(steps) == 25
     assert scores.attention[0] > 80
+    assert scores.smoothed[0] > 80
     assert scores.spreading[0] > 80
     assert scores.regression[0] > 70
     predicted, attention, test = scores.last
     assert len(test) == 1797 - 50
     assert int(scores.confusion.sum()) == len(test)
-    assert scores.attention[0] == pytest.approx(100 * scores.confusion.trace() / len(test))
+    assert scores.smoothed[0] == pytest.approx(100 * scores.confusion.trace() / len(test))
     assert scores.confusion.sum(0).tolist() == [(predicted[test] == c).sum() for c in range(10)]
     row_sums = torch.segment_reduce(
         torch.from_numpy(attention), "sum", offsets=data.graph.indptr, axis=0

@@ -77,6 +77,14 @@ def test_digits() -> None:
     assert data.x.shape == (1797, 64)
     assert (float(data.x.min()), float(data.x.max())) == (0.0, 1.0)
     assert int(data.graph.indptr.diff().min()) >= 10
+    src, dst = data.graph.edge_index()
+    for node in (0, 700, 1796):  # every one of the ten nearest is a neighbour
+        distance = (data.x - data.x[node]).double().pow(2).sum(1)
+        distance[node] = torch.inf
+        tenth = distance.sort().values[9]
+        assert set((distance < tenth).nonzero().flatten().tolist()) <= set(
+            src[dst == node].tolist()
+        )
     assert [len(part) for part in data.splits[0].values()] == [50, 200, 1547]
 
 
