@@ -5,6 +5,7 @@
 #include <string>
 
 #include "csrc/torch/aligned_rows.h"
+#include "csrc/torch/graph_argument.h"
 #include "csrc/torch/operands.h"
 #include "csrc/torch/tensor_utils.h"
 #include "kernels/attention/attention.h"
@@ -123,7 +124,7 @@ struct TransposeArguments {
              "t_edge_ids and t_position, from torch.ops.sage.csr_transpose";
     });
     TransposeArguments a{
-        csr_argument(*t_indptr, *t_indices, t_edge_ids, forward.num_rows, kTransposeNames),
+        graph_argument(*t_indptr, *t_indices, t_edge_ids, forward.num_rows, kTransposeNames),
         as_contiguous(*t_position)};
     check_same_device(*t_indptr, "t_indptr", q, "q");
     check_size(*t_indptr, "t_indptr", 0, forward.num_cols + 1);
@@ -131,6 +132,9 @@ struct TransposeArguments {
     check_index(*t_position, "t_position");
     check_size(*t_position, "t_position", 0, forward.num_edges);
     check_same_device(*t_position, "t_position", q, "q");
+    if (q.is_cpu()) {
+      check_ids(index_span(a.position), owned_edges(forward), forward.num_edges, "t_position");
+    }
     return a;
   }
 };

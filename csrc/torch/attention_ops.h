@@ -23,7 +23,7 @@ std::tuple<Tensor, Tensor> attention(const Tensor& indptr, const Tensor& indices
                                      std::string score_name, double param, double dropout) {
   const DType dtype = dtype_of(q, "q");
   check_qkv(q, k, v, check_indptr(indptr));
-  const CsrArgument graph = csr_argument(indptr, indices, edge_ids, k.size(0));
+  const CsrArgument graph = graph_argument(indptr, indices, edge_ids, k.size(0));
   check_same_device(indptr, "indptr", q, "q");
   const EdgeArguments edge(edge_bias, edge_weight, seed, dropout, q, graph.view.num_edges);
   const B backend(q);
@@ -114,7 +114,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward(
   }
   check_shape(lse, "lse", {q.size(0), heads}, "nodes and heads of q");
   check_same_device(lse, "lse", q, "q");
-  const CsrArgument graph = csr_argument(indptr, indices, edge_ids, k.size(0));
+  const CsrArgument graph = graph_argument(indptr, indices, edge_ids, k.size(0));
   check_same_device(indptr, "indptr", q, "q");
   const EdgeArguments edge(edge_bias, edge_weight, seed, dropout, q, graph.view.num_edges);
   check(!need_bias || edge_bias, [] { return "need_bias asks for edge_bias, got none"; });
@@ -189,7 +189,7 @@ Tensor edge_dot(const Tensor& indptr, const Tensor& indices, std::optional<Tenso
   check_features(y, "y");
   check_head_dim(x, "x");
   check_like(y, "y", x, "x");
-  const CsrArgument graph = csr_argument(indptr, indices, std::nullopt, y.size(0));
+  const CsrArgument graph = graph_argument(indptr, indices, std::nullopt, y.size(0));
   check_same_device(indptr, "indptr", x, "x");
   check_shape(x, "x", {graph.view.num_rows, x.size(1), x.size(2)}, "nodes of indptr");
   check_shape(y, "y", {y.size(0), x.size(1), x.size(2)}, "like x in heads and head_dim");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "csrc/torch/aligned_rows.h"
+#include "csrc/torch/graph_argument.h"
 #include "csrc/torch/operands.h"
 #include "csrc/torch/tensor_utils.h"
 #include "kernels/segment/aggregate.h"
@@ -139,7 +140,7 @@ std::tuple<Tensor, Tensor> aggregate(const Tensor& indptr, const Tensor& indices
   const DType dtype = dtype_of(x, "x");
   const Reduce reduce = reduce_of(reduce_name, 3);
   check_features(x, "x");
-  const CsrArgument graph = csr_argument(indptr, indices, edge_ids, x.size(0));
+  const CsrArgument graph = graph_argument(indptr, indices, edge_ids, x.size(0));
   check_same_device(indptr, "indptr", x, "x");
   const int64_t rows = graph.view.num_rows, heads = x.size(1), dim = x.size(2);
   if (edge_weight) {
@@ -189,7 +190,7 @@ std::tuple<Tensor, Tensor> aggregate_max_backward(
   check_same_device(arg, "arg", x, "x");
   check_shape(arg, "arg", {grad.size(0), heads, dim}, "the shape of grad");
   const CsrArgument graph =
-      csr_argument(t_indptr, t_indices, t_edge_ids, grad.size(0), kTransposeNames);
+      graph_argument(t_indptr, t_indices, t_edge_ids, grad.size(0), kTransposeNames);
   check_same_device(t_indptr, "t_indptr", x, "x");
   check_size(x, "x", 0, graph.view.num_rows);
   check(!need_weight || edge_weight, [] { return "need_weight asks for edge_weight, got none"; });

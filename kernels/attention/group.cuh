@@ -120,10 +120,11 @@ __device__ inline void pin(const char*& x) { asm volatile("" : "+l"(x)); }
 
 // Calls body(chunk) for the edges of the task, the same number of times in all lanes of the warp.
 // The indices of the next chunk are on their way while body runs. Columns are below 2^32, so that
-// the low word of a wide index will do.
+// the low word of a wide index will do. Columns and ids out of range become the last one: nothing
+// outside the arrays is touched, whatever the graph holds.
 template <class L, bool kIds, class Body>
 __device__ inline void walk_edges(const Task& task, const CsrView& graph, Body&& body) {
-  int32_t count = task.count;
+  int32_t count = graph.num_cols > 0 ? task.count : 0;
 #pragma unroll
   for (int x = 4; x < 32; x *= 2) count = max(count, __shfl_xor_sync(kFullWarp, count, x));
   if (count == 0) return;
@@ -134,11 +135,13 @@ __device__ inline void walk_edges(const Task& task, const CsrView& graph, Body&&
   const auto bytes = static_cast<uint32_t>(graph.indices.bytes);
   const char* index = static_cast<const char*>(graph.indices.data) + begin * bytes;
   pin(index);
+  const auto last_col = static_cast<uint32_t>(graph.num_cols - 1);
   const auto load_col = [&](uint32_t i) {
-    return __ldg(reinterpret_cast<const uint32_t*>(index + uint64_t{min(i, last)} * bytes));
+    const char* at = index + uint64_t{min(i, last)} * bytes;
+    return min(__ldg(reinterpret_cast<const uint32_t*>(at)), last_col);
   };
   const auto load_id = [&](uint32_t i) {
-    return kIds ? graph.edge_id(begin + min(i, last)) : int64_t{0};
+    return kIds ? clamp_id(graph.edge_id(begin + min(i, last)), graph.num_edges) : int64_t{0};
   };
   uint32_t next_col = load_col(mine);
   int64_t next_id = load_id(mine);

@@ -37,6 +37,11 @@ struct CsrView {
   }
 };
 
+// `id` if it is in [0, count), else count - 1.
+SAGE_HD int64_t clamp_id(int64_t id, int64_t count) {
+  return static_cast<uint64_t>(id) < static_cast<uint64_t>(count) ? id : count - 1;
+}
+
 // One unit of a CUDA kernel's work: `count` edges of one row.
 struct Task {
   int64_t begin = 0;  // position of the first edge

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kTaskThreads) aggregate_kernel(const Aggregate
   using A = Acc<T>;
   using Item = std::conditional_t<kIsMax, MaxItem<A>, SumItem<A>>;
   constexpr int kV = kVec<T>;
-  const TaskGroup<kLanes> group(p.schedule);
+  const TaskGroup<kLanes> group(p.schedule, p.graph);
   const RowVector<T, kLanes> mine(group.lane, p.heads, p.dim);
   const int64_t row_elements = p.heads * p.dim;
   const uint32_t row_bytes = static_cast<uint32_t>(row_elements * sizeof(T));
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kTaskThreads) aggregate_kernel(const Aggregate
   const T* weight = kWeighted ? p.weight + (p.weight_heads == 1 ? 0 : mine.head) : nullptr;
 
   Item items[kV];
-  EdgeStream<kLanes> edges(group, p.graph.indices, kWeighted ? p.weight_position : IndexSpan{});
+  EdgeStream<kLanes> edges(group, p.graph, kWeighted ? p.weight_position : IndexSpan{});
   for (int it = 0, offset = 0; it < group.iterations; ++it, offset += kEdgesInFlight) {
     uint4 rows[kEdgesInFlight];
     A weights[kEdgesInFlight];

@@ -49,13 +49,13 @@ __global__ void __launch_bounds__(kTaskThreads)
     max_backward_kernel(const AggregateMaxBackward<T> p) {
   using A = Acc<T>;
   constexpr int kV = kVec<T>, kPair = 2;  // edges in registers at a time: arg is wide
-  const TaskGroup<kLanes> group(p.schedule);
+  const TaskGroup<kLanes> group(p.schedule, p.graph);
   const RowVector<T, kLanes> mine(group.lane, p.heads, p.dim);
   const int64_t row_elements = p.heads * p.dim;
   const T* weight = p.weight != nullptr && p.weight_heads > 1 ? p.weight + mine.head : p.weight;
 
   A sum[kV] = {};
-  EdgeStream<kLanes> edges(group, p.graph.indices, p.graph.edge_ids);
+  EdgeStream<kLanes> edges(group, p.graph, p.graph.edge_ids);
   for (int it = 0, offset = 0; it < group.iterations; ++it, offset += kEdgesInFlight) {
 #pragma unroll
     for (int u = 0; u < kEdgesInFlight; u += kPair) {
@@ -98,9 +98,9 @@ __global__ void __launch_bounds__(kTaskThreads)
     max_backward_weight_kernel(const AggregateMaxBackward<T> p) {
   using A = Acc<T>;
   constexpr int kV = kVec<T>;
-  const TaskGroup<kLanes> group(p.schedule);
+  const TaskGroup<kLanes> group(p.schedule, p.graph);
   const int64_t row_elements = p.heads * p.dim, row = max(group.task.row, 0);
-  EdgeStream<kLanes> edges(group, p.graph.indices, p.graph.edge_ids);
+  EdgeStream<kLanes> edges(group, p.graph, p.graph.edge_ids);
   for (int it = 0, offset = 0; it < group.iterations; ++it, offset += kEdgesInFlight) {
 #pragma unroll 1
     for (int u = 0; u < kEdgesInFlight; ++u) {

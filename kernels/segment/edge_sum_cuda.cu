@@ -35,7 +35,9 @@ __global__ void __launch_bounds__(kTaskThreads) edge_sum_kernel(const EdgeSum<T>
         const int64_t position = task.begin + offset;
         values[u] = 0;
         if (active && offset < task.count) {
-          const int64_t at = p.weight_position ? p.weight_position[position] : position;
+          const int64_t at = p.weight_position
+                                 ? clamp_id(p.weight_position[position], p.graph.num_edges)
+                                 : position;
           values[u] = segment::load_one(p.weight + at * p.heads + head);
         }
       }

@@ -29,13 +29,14 @@ struct TaskGroup {
   int lane;        // in the group
   int iterations;  // of kEdgesInFlight edges, the most of any group of the warp
 
-  __device__ explicit TaskGroup(const ScheduleView& schedule)
+  __device__ TaskGroup(const ScheduleView& schedule, const CsrView& graph)
       : lane(static_cast<int>(threadIdx.x) % kLanes) {
     const int64_t i = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kLanes;
     if (i < schedule.num_tasks) {
       const longlong2 packed = __ldg(reinterpret_cast<const longlong2*>(schedule.tasks) + i);
       task = ScheduleView::decode_task(packed.x, packed.y);
     }
+    if (graph.num_cols == 0) task.count = 0;
     if (task.count == 0) task.begin = 0;  // a readable place: some group of the warp has edges
     iterations = (task.count + kEdgesInFlight - 1) / kEdgesInFlight;
 #pragma unroll
@@ -49,14 +50,16 @@ struct TaskGroup {
 // The next kEdgesInFlight edges of a task, for every lane: their columns and their names (what
 // `names` maps the position to, or the position itself). fetch() reads ahead, one load a lane;
 // column() and name() hand out by shuffle. Column numbers fit 32 bits, so that the low half of an
-// 8-byte index is enough.
+// 8-byte index is enough. What is out of range becomes the last column or name.
 template <int kLanes>
 class EdgeStream {
  public:
-  __device__ EdgeStream(const TaskGroup<kLanes>& group, IndexSpan columns, IndexSpan names)
-      : columns_(static_cast<const uint32_t*>(columns.data)),
-        shift_(columns.bytes == 8 ? 1 : 0),
+  __device__ EdgeStream(const TaskGroup<kLanes>& group, const CsrView& graph, IndexSpan names)
+      : columns_(static_cast<const uint32_t*>(graph.indices.data)),
+        shift_(graph.indices.bytes == 8 ? 1 : 0),
+        last_column_(static_cast<uint32_t>(graph.num_cols - 1)),
         names_(names),
+        num_names_(graph.num_edges),
         begin_(group.task.begin),
         last_(max(group.task.count - 1, 0)),
         mine_(group.lane % kEdgesInFlight),
@@ -65,8 +68,8 @@ class EdgeStream {
   }
   __device__ void fetch(int offset) {
     const int64_t position = begin_ + min(offset + mine_, last_);
-    column_ = __ldg(columns_ + (position << shift_));
-    if (names_) name_ = names_[position];
+    column_ = min(__ldg(columns_ + (position << shift_)), last_column_);
+    if (names_) name_ = clamp_id(names_[position], num_names_);
   }
   __device__ uint32_t column(int edge) const {
     return __shfl_sync(kFullWarp, column_, first_lane_ | edge);
@@ -80,7 +83,9 @@ class EdgeStream {
  private:
   const uint32_t* columns_;
   int shift_;
+  uint32_t last_column_;
   IndexSpan names_;
+  int64_t num_names_;
   int64_t begin_;
   int last_, mine_, first_lane_;
   uint32_t column_ = 0;

@@ -109,4 +109,6 @@ def _infer_size(src: Tensor, dst: Tensor) -> int:
     size = int(max(ends)) + 1
     if min(ends) < 0:
         _csr.check_edges(src, dst, size, size)
+    if size > _csr.MAX_NODES:
+        raise IndexError(f"edge_index holds the id {size - 1}; ids must be below 2^40")
     return size

@@ -11,6 +11,7 @@ from torch import Tensor
 from . import _ready as _ready  # the ops that get their shapes below
 
 INT32_LIMIT = 2**31
+MAX_NODES = 2**40  # of one side; indptr would be 8 TiB
 
 
 class Schedule(NamedTuple):
@@ -43,18 +44,19 @@ def index_dtype(limit: int) -> torch.dtype:
     return torch.int32 if limit < INT32_LIMIT else torch.int64
 
 
-def index_tensor(value: Any, name: str) -> Tensor:
+def index_tensor(value: Any, name: str, *, keep: bool = False) -> Tensor:
     """`value` (tensor, numpy array or sequence of ints) as a 1-D integer tensor, sharing memory
-    where it can."""
+    where it can. One to `keep` shares memory with tensors only, whose changes can be noticed."""
     if not isinstance(value, Tensor):
         if isinstance(value, Sequence) and len(value) == 0:
             return torch.empty(0, dtype=torch.int64)
         flags = getattr(value, "flags", None)
-        if flags is not None and not flags.writeable:
-            value = value.copy()
+        read_only = flags is not None and not flags.writeable
         try:
-            value = torch.as_tensor(value)
-        except (TypeError, ValueError, RuntimeError) as error:
+            value = torch.tensor(value) if keep or read_only else torch.as_tensor(value)
+        except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+            if "verflow" in str(error):
+                raise IndexError(f"{name} holds a number that does not fit into int64") from error
             raise TypeError(
                 f"{name} must be a tensor, a numpy array or a sequence of ints: {error}"
             ) from error
@@ -64,7 +66,9 @@ def index_tensor(value: Any, name: str) -> Tensor:
                 f"{name} must hold integer ids (int32 or int64), got {value.dtype}; "
                 f"convert it with {name}.long() if its values are whole numbers"
             )
-        value = value.long()
+        unsigned, value = value.dtype == torch.uint64, value.long()
+        if unsigned and not torch.compiler.is_compiling() and bool((value < 0).any()):
+            raise IndexError(f"{name} holds a number that does not fit into int64")
     if value.dim() != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {tuple(value.shape)}")
     return own(value)
@@ -114,6 +118,8 @@ def size_argument(value: Any, name: str) -> int:
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")
     if value < 0:
         raise ValueError(f"{name} must not be negative, got {value}")
+    if not torch.compiler.is_compiling() and value > MAX_NODES:
+        raise ValueError(f"{name} must be at most 2^40, got {value}")
     return value if isinstance(value, int) else int(value)
 
 

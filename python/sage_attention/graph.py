@@ -13,6 +13,7 @@ from ._cache import Cache, values_hidden
 from ._csr import Schedule, Transpose
 
 G = TypeVar("G", bound="Graph")
+_ARRAYS = ("indptr", "indices", "edge_ids")
 
 
 class Graph(Builders):
@@ -22,6 +23,7 @@ class Graph(Builders):
     in the order in which the caller gave the edges: everything per edge (`edge_bias`,
     `edge_weight`, attention) is in that order. A graph does not change after construction; the
     transpose, the CUDA schedule and the graph with self loops are made at first use and kept.
+    Tensors are shared where they can be; using a graph after writing into them is an error.
 
     Args:
         indptr: [num_dst + 1] row starts; integers, from 0 to E, non-decreasing.
@@ -31,7 +33,7 @@ class Graph(Builders):
         validate: check the values, with one synchronisation on CUDA. Under torch.compile and CUDA
             graph capture values are never checked.
 
-    Tensors, numpy arrays and sequences of ints are accepted; arrays are shared where they can be.
+    Tensors, numpy arrays and sequences of ints are accepted.
 
     Raises:
         TypeError: ids are not integers.
@@ -56,8 +58,8 @@ class Graph(Builders):
         edge_ids: Any = None,
         validate: bool = True,
     ) -> None:
-        indptr = _csr.index_tensor(indptr, "indptr").long().contiguous()
-        indices = _csr.index_tensor(indices, "indices").contiguous()
+        indptr = _csr.index_tensor(indptr, "indptr", keep=True).long().contiguous()
+        indices = _csr.index_tensor(indices, "indices", keep=True).contiguous()
         num_edges = indices.shape[0]
         if indptr.shape[0] == 0:
             raise ValueError(
@@ -66,7 +68,7 @@ class Graph(Builders):
         num_src = indptr.shape[0] - 1 if num_src is None else _csr.size_argument(num_src, "num_src")
         _csr.same_device("indices", indices, "indptr", indptr)
         if edge_ids is not None:
-            edge_ids = _csr.index_tensor(edge_ids, "edge_ids").contiguous()
+            edge_ids = _csr.index_tensor(edge_ids, "edge_ids", keep=True).contiguous()
             _csr.same_device("edge_ids", edge_ids, "indptr", indptr)
             if edge_ids.shape[0] != num_edges:
                 raise ValueError(
@@ -82,6 +84,7 @@ class Graph(Builders):
         self._edge_ids: Tensor | None = edge_ids
         self._num_src: int = num_src
         self._cache = Cache()
+        self._versions = None if torch.compiler.is_compiling() else self._current_versions()
 
     @property
     def indptr(self) -> Tensor:
@@ -135,6 +138,20 @@ class Graph(Builders):
         ids = () if self._edge_ids is None else (self._edge_ids,)
         return (self._indptr, self._indices, *ids)
 
+    def _current_versions(self) -> tuple[int, ...]:
+        return tuple(array._version for array in self.arrays())
+
+    def check_unchanged(self) -> None:
+        """RuntimeError if an array was written to since construction."""
+        if torch.compiler.is_compiling() or self._versions is None:
+            return
+        for name, array, made in zip(_ARRAYS, self.arrays(), self._versions, strict=False):
+            if array._version != made:
+                raise RuntimeError(
+                    f"{name} of {self!r} was changed in place; make a new graph of the new values, "
+                    f"or give this one a copy, {name}.clone()"
+                )
+
     def rows(self) -> Tensor:
         """int64 [E] destination of each CSR entry; num_dst for entries that no row owns."""
         position = torch.arange(self.num_edges, device=self.device)
@@ -152,6 +169,8 @@ class Graph(Builders):
 
     def transpose(self) -> Transpose:
         """The graph by source, with the edge permutation; made once."""
+
+        self.check_unchanged()
 
         def make() -> Transpose:
             indptr, indices, perm, position = torch.ops.sage.csr_transpose(
@@ -191,6 +210,8 @@ class Graph(Builders):
                     [ 1,  0, -1,  0,  1]])
         """
 
+        self.check_unchanged()
+
         def make() -> G:
             indptr, indices, edge_ids = torch.ops.sage.csr_self_loops(
                 self._indptr, self._indices, self._edge_ids, self._num_src, self.num_edges
@@ -207,6 +228,14 @@ class Graph(Builders):
         moved = [array.to(target, non_blocking=non_blocking) for array in self.arrays()]
         edge_ids = moved[2] if len(moved) == 3 else None
         return _rebuild(type(self), moved[0], moved[1], self._num_src, edge_ids)
+
+    def cpu(self: G) -> G:
+        """`to("cpu")`."""
+        return self.to("cpu")
+
+    def cuda(self: G, device: torch.device | str | int = "cuda") -> G:
+        """`to("cuda")`, or to that CUDA device."""
+        return self.to(device)
 
     def __reduce__(self) -> tuple[Any, ...]:
         arrays = (self._indptr, self._indices, self._num_src, self._edge_ids)

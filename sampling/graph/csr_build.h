@@ -70,6 +70,11 @@ struct CsrFaults {
   int64_t first_bad_row = -1;   // indptr[row + 1] < indptr[row], or out of [0, num_edges]
   int64_t first_bad_edge = -1;  // indices[edge] outside [0, num_cols)
 };
+// The first i in [0, count) with ids[i] outside [0, limit), or -1. At the speed of memory.
+int64_t first_out_of_range_cpu(IndexSpan ids, int64_t count, int64_t limit,
+                               const Executor& executor);
+// The first row that breaks indptr, or -1.
+int64_t first_bad_row_cpu(const CsrView& graph, const Executor& executor);
 void csr_validate_cpu(const CsrView& graph, CsrFaults* faults, const Executor& executor);
 void csr_validate_cuda(const CsrView& graph, CsrFaults* faults /* device */, CudaStream stream);
 

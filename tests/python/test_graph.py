@@ -287,3 +287,30 @@ def test_tracing_leaves_the_cache_alone(device: str) -> None:
         if "self_loops" not in graph._cache:
             assert "transpose" not in graph._cache
             graph.with_self_loops().transpose()
+
+
+def test_arrays_that_change_are_noticed() -> None:
+    indptr = torch.tensor([0, 2, 2, 3])
+    graph = Graph(indptr, [1, 2, 0])
+    indptr[1] = 1000
+    with pytest.raises(RuntimeError, match="indptr of .* was changed in place"):
+        graph.transpose()
+
+
+def test_numpy_arrays_are_copied() -> None:
+    indptr = np.array([0, 2, 2, 3])
+    graph = Graph(indptr, [1, 2, 0])
+    indptr[1] = 1000
+    assert graph.indptr.tolist() == [0, 2, 2, 3]
+
+
+@pytest.mark.parametrize("size", [2**45, 2**70])
+def test_sizes_beyond_any_memory(size: int) -> None:
+    with pytest.raises(ValueError, match="num_dst must be at most"):
+        Graph.from_edge_index([[1], [0]], num_dst=size, num_src=3)
+
+
+@pytest.mark.parametrize("node", [2**62, 2**63 - 1, 2**64])
+def test_huge_ids(node: int) -> None:
+    with pytest.raises(IndexError, match=r"below 2\^40|does not fit"):
+        Graph.from_edge_index([[node], [0]])

@@ -112,6 +112,7 @@ def wants_grad(*operands: Tensor | None) -> bool:
 
 def forward_arrays(graph: Graph) -> tuple[Tensor | None, ...]:
     """indptr, indices, edge_ids, tasks, splits."""
+    graph.check_unchanged()
     schedule = graph.schedule()
     tasks, splits = (None, None) if schedule is None else schedule
     return graph.indptr, graph.indices, graph.edge_ids, tasks, splits
