@@ -293,7 +293,7 @@ def test_arrays_that_change_are_noticed() -> None:
     indptr = torch.tensor([0, 2, 2, 3])
     graph = Graph(indptr, [1, 2, 0])
     indptr[1] = 1000
-    with pytest.raises(RuntimeError, match="indptr of .* was changed in place"):
+    with pytest.raises(RuntimeError, match=r"indptr of .* was changed in place"):
         graph.transpose()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import _graph
+from . import _autograd, _graph
 
 # A graph in both directions: indptr, indices, tasks, splits; the same of the transpose; then perm
 # and position (see sage_attention._csr.Transpose). Without a backward only the first four are set.
@@ -43,7 +43,7 @@ def _aggregate_gradients(
     """Gradients of x and weight; edge_ids are the graph's and the transpose's."""
     ids, t_ids = edge_ids
     if reduce == "max":
-        dx, dweight = torch.ops.sage.aggregate_max_backward(
+        dx, dweight = _max_backward_op(
             *(both[4], both[5], t_ids, both[6], both[7]), grad, arg, x, weight, need[1]
         )
         return dx if need[0] else None, dweight if need[1] else None
@@ -51,7 +51,7 @@ def _aggregate_gradients(
         grad = _mean_gradient(grad, both[0])
     dx = dweight = None
     if need[0]:
-        dx = torch.ops.sage_autograd.aggregate(grad, weight, "sum", t_ids, ids, *_flip(both))[0]
+        dx = aggregate_op(grad, weight, "sum", t_ids, ids, *_flip(both))[0]
     if need[1] and weight is not None:
         per_head = _graph.to_edge_order(_wide_edge_dot(grad, x, both), ids)
         dweight = per_head if weight.shape[1] > 1 else per_head.sum(1, keepdim=True)
@@ -61,7 +61,7 @@ def _aggregate_gradients(
 def _wide_edge_dot(x: Tensor, y: Tensor, both: Both) -> Tensor:
     """The dot product along edges of rows of any width, in pieces of what the op takes."""
     pieces = zip(x.split(_graph.MAX_HEAD_DIM, -1), y.split(_graph.MAX_HEAD_DIM, -1), strict=True)
-    dots = [torch.ops.sage_autograd.edge_dot(a, b, *both) for a, b in pieces]
+    dots = [edge_dot_op(a, b, *both) for a, b in pieces]
     total: Tensor = sum(dots[1:], dots[0])
     return total
 
@@ -72,9 +72,9 @@ def _edge_dot_gradients(
     """Gradients of x and y; `grad` is in CSR order, so that perm is the transpose's edge ids."""
     perm, dx, dy = both[8], None, None
     if need[0]:
-        dx = torch.ops.sage_autograd.aggregate(y, grad, "sum", None, perm, *both)[0]
+        dx = aggregate_op(y, grad, "sum", None, perm, *both)[0]
     if need[1]:
-        dy = torch.ops.sage_autograd.aggregate(x, grad, "sum", perm, None, *_flip(both))[0]
+        dy = aggregate_op(x, grad, "sum", perm, None, *_flip(both))[0]
     return dx, dy
 
 
@@ -174,16 +174,19 @@ def _dot_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     return (*(None,) * 4, *_edge_dot_gradients(grad, x, y, both, ctx.needs_input_grad[4:6]))
 
 
-torch.library.register_autograd("sage::aggregate", _op_backward, setup_context=_op_save)
-torch.library.register_autograd("sage::edge_dot", _dot_backward, setup_context=_dot_save)
-torch.library.register_autograd(
-    "sage::aggregate_max_backward",
-    _graph.no_double_backward('sage_attention.ops.aggregate with reduce="max"'),
-)
-for _name, _forward, _backward, _save in (
-    ("aggregate", _aggregate_forward, _aggregate_backward, _aggregate_save),
-    ("edge_dot", _edge_dot_forward, _edge_dot_backward, _edge_dot_save),
-):
+for _name, _forward in (("aggregate", _aggregate_forward), ("edge_dot", _edge_dot_forward)):
     _LIBRARY.impl(_name, _forward, "CompositeExplicitAutograd")
     torch.library.register_fake(f"sage_autograd::{_name}", _forward)
-    torch.library.register_autograd(f"sage_autograd::{_name}", _backward, setup_context=_save)
+
+_AGGREGATE, _DOT = "sage_attention.ops.aggregate", "the attention that return_attention=True gives"
+aggregate_op = _autograd.differentiable(
+    torch.ops.sage_autograd.aggregate.default, _AGGREGATE, _aggregate_save, _aggregate_backward
+)
+edge_dot_op = _autograd.differentiable(
+    torch.ops.sage_autograd.edge_dot.default, _DOT, _edge_dot_save, _edge_dot_backward
+)
+_autograd.differentiable(torch.ops.sage.aggregate.default, _AGGREGATE, _op_save, _op_backward)
+_autograd.differentiable(torch.ops.sage.edge_dot.default, _DOT, _dot_save, _dot_backward)
+_max_backward_op = _autograd.once_differentiable(
+    torch.ops.sage.aggregate_max_backward.default, f'{_AGGREGATE} with reduce="max"'
+)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ..graph import Graph
+from . import _autograd
 
 MAX_HEAD_DIM = 512
 DTYPES = (torch.float32, torch.float64, torch.bfloat16)
@@ -107,23 +108,32 @@ def draw_seed(dropout: float, device: torch.device) -> Tensor | None:
 
 def wants_grad(*operands: Tensor | None) -> bool:
     """Whether a backward may follow, for which alone the transpose is made."""
+    if _autograd.in_transform():  # operands may need one in another transform than the innermost
+        return True
     return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in operands)
 
 
 def forward_arrays(graph: Graph) -> tuple[Tensor | None, ...]:
     """indptr, indices, edge_ids, tasks, splits."""
     graph.check_unchanged()
-    schedule = graph.schedule()
+    with _autograd.outside_transforms(graph.indptr):
+        schedule = graph.schedule()
     tasks, splits = (None, None) if schedule is None else schedule
     return graph.indptr, graph.indices, graph.edge_ids, tasks, splits
+
+
+def with_self_loops(graph: Graph) -> Graph:
+    """The graph with self loops, kept with it."""
+    with _autograd.outside_transforms(graph.indptr):
+        return graph.with_self_loops()
 
 
 def transpose_arrays(graph: Graph, wanted: bool) -> tuple[Tensor | None, ...]:
     """indptr, indices, edge_ids, perm, position, tasks, splits of the transpose; else all None."""
     if not wanted:
         return (None,) * 7
-    t = graph.transpose()
-    schedule = graph.transpose_schedule()
+    with _autograd.outside_transforms(graph.indptr):
+        t, schedule = graph.transpose(), graph.transpose_schedule()
     tasks, splits = (None, None) if schedule is None else schedule
     return t.indptr, t.indices, t.edge_ids, t.perm, t.position, tasks, splits
 
@@ -138,15 +148,3 @@ def to_edge_order(value: Tensor, edge_ids: Tensor | None) -> Tensor:
 def to_csr_order(value: Tensor, edge_ids: Tensor | None) -> Tensor:
     """[E, ...] in the caller's order -> CSR order."""
     return value if edge_ids is None else value.index_select(0, edge_ids)
-
-
-def no_double_backward(name: str) -> Any:
-    """An autograd formula for a backward op that says clearly that there is none."""
-
-    def backward(ctx: Any, *grads: Any) -> Any:
-        raise RuntimeError(
-            f"{name} cannot be differentiated twice; use create_graph=False, or "
-            "sage_attention.testing.oracles, whose plain torch formulas can"
-        )
-
-    return backward

@@ -51,16 +51,14 @@ def aggregate(
     weight = _graph.edge_input("edge_weight", edge_weight, graph.num_edges, heads)
     features = x if x.dim() == 3 else x.reshape(x.shape[0], 1, math.prod(x.shape[1:]))
     both, t_edge_ids = _both_directions(graph, x, edge_weight)
-    out = torch.ops.sage_autograd.aggregate(
-        features, weight, reduce, graph.edge_ids, t_edge_ids, *both
-    )[0]
+    out = _gradients.aggregate_op(features, weight, reduce, graph.edge_ids, t_edge_ids, *both)[0]
     return out.reshape(graph.num_dst, *x.shape[1:])
 
 
 def edge_dot(graph: Graph, x: Tensor, y: Tensor) -> Tensor:
     """x_i . y_j for each edge j -> i and head: x [num_dst, H, D], y [num_src, H, D] -> [E, H] in
     CSR order, 0 where no row owns the edge. Operands are taken as checked."""
-    out: Tensor = torch.ops.sage_autograd.edge_dot(x, y, *_both_directions(graph, x, y)[0])
+    out: Tensor = _gradients.edge_dot_op(x, y, *_both_directions(graph, x, y)[0])
     return out
 
 

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from ..graph import Graph
-from . import _eager, _graph
+from . import _autograd, _graph
 from .aggregate import edge_dot
+from .segment import softmax_op
 
 _NUM_GRAPH_ARGS = 11
 
@@ -157,7 +158,7 @@ def _attend(
     weight = _graph.edge_input("edge_weight", edge[1], graph.num_edges, heads)
     if self_loops:
         loops = min(graph.num_dst, graph.num_src)
-        graph = graph.with_self_loops()
+        graph = _graph.with_self_loops(graph)
         bias = _graph.with_loop_rows(bias, loops, 0.0)
         weight = _graph.with_loop_rows(weight, loops, 1.0)
     if bias is not None:
@@ -169,7 +170,6 @@ def _attend(
         *_graph.forward_arrays(graph),
         *(t_indptr, t_indices, t_ids, t_position, *t_schedule),
         *(q, k, v, bias, weight, seed, score, param, dropout),
-        record=wanted,
     )
     if not return_attention:
         return out
@@ -190,7 +190,7 @@ def _attention_weights(
         logits = torch.nn.functional.leaky_relu(edge_dot(graph, *pairs), param)
     if bias is not None:
         logits = logits + _graph.to_csr_order(bias, graph.edge_ids)
-    alpha = torch.ops.sage.segment_softmax(logits, graph.indptr)
+    alpha = softmax_op(logits, graph.indptr)
     return _graph.to_edge_order(alpha, graph.edge_ids).to(dtype)
 
 
@@ -224,8 +224,7 @@ def _backward(ctx: Any, grad: Tensor, _: Any) -> tuple[Tensor | None, ...]:
             "it, or call sage_attention.ops.attention, which does"
         )
     need = ctx.needs_input_grad[_NUM_GRAPH_ARGS : _NUM_GRAPH_ARGS + 5]
-    grads = _eager.call(
-        torch.ops.sage.attention_backward.default,
+    grads = _backward_op(
         *(*graph_args, grad, q, k, v, out, lse, bias, weight, seed),
         *(ctx.score, ctx.param, ctx.dropout, need[3], need[4]),
     )
@@ -233,8 +232,8 @@ def _backward(ctx: Any, grad: Tensor, _: Any) -> tuple[Tensor | None, ...]:
     return (*(None,) * _NUM_GRAPH_ARGS, *given, None, None, None, None)
 
 
-_attention_op = _eager.differentiable(torch.ops.sage.attention.default, _save, _backward)
-torch.library.register_autograd("sage::attention", _backward, setup_context=_save)
-torch.library.register_autograd(
-    "sage::attention_backward", _graph.no_double_backward("sage_attention.ops.attention")
+_PUBLIC = "sage_attention.ops.attention and ops.gat_attention"
+_attention_op = _autograd.differentiable(
+    torch.ops.sage.attention.default, _PUBLIC, _save, _backward
 )
+_backward_op = _autograd.once_differentiable(torch.ops.sage.attention_backward.default, _PUBLIC)

@@ -11,7 +11,7 @@ from torch import Tensor
 from .. import _csr
 from .._cache import values_hidden
 from ..graph import Graph
-from . import _graph
+from . import _autograd, _graph
 
 
 def segment_softmax(src: Tensor, indptr: Tensor | Graph) -> Tensor:
@@ -34,7 +34,7 @@ def segment_softmax(src: Tensor, indptr: Tensor | Graph) -> Tensor:
         tensor([0.5000, 0.5000, 1.0000])
     """
     src, ptr, edge_ids = _segments(src, indptr)
-    return _graph.to_edge_order(torch.ops.sage.segment_softmax(src, ptr), edge_ids)
+    return _graph.to_edge_order(softmax_op(src, ptr), edge_ids)
 
 
 def segment_reduce(src: Tensor, indptr: Tensor | Graph, reduce: str = "sum") -> Tensor:
@@ -58,7 +58,7 @@ def segment_reduce(src: Tensor, indptr: Tensor | Graph, reduce: str = "sum") -> 
     """
     check_reduce(reduce, ("sum", "mean", "max", "min"))
     src, ptr, _ = _segments(src, indptr)
-    out: Tensor = torch.ops.sage.segment_reduce(src, ptr, reduce)[0]
+    out: Tensor = _reduce_op(src, ptr, reduce)[0]
     return out
 
 
@@ -129,7 +129,7 @@ def _softmax_save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 def _softmax_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     out, indptr = ctx.saved_tensors
-    return torch.ops.sage.segment_softmax_backward(grad, out, indptr), None
+    return _softmax_backward_op(grad, out, indptr), None
 
 
 def _reduce_save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
@@ -141,15 +141,20 @@ def _reduce_save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor
 
 def _reduce_backward(ctx: Any, grad: Tensor, _: Any) -> tuple[Tensor | None, ...]:
     indptr, arg = ctx.saved_tensors
-    src_grad = torch.ops.sage.segment_reduce_backward(grad, indptr, arg, ctx.num_rows, ctx.reduce)
+    src_grad = _reduce_backward_op(grad, indptr, arg, ctx.num_rows, ctx.reduce)
     return src_grad, None, None
 
 
-for _name, _formula, _context in (
-    ("segment_softmax", _softmax_backward, _softmax_save),
-    ("segment_reduce", _reduce_backward, _reduce_save),
-):
-    torch.library.register_autograd(f"sage::{_name}", _formula, setup_context=_context)
-    torch.library.register_autograd(
-        f"sage::{_name}_backward", _graph.no_double_backward(f"sage_attention.ops.{_name}")
-    )
+_SOFTMAX, _REDUCE = "sage_attention.ops.segment_softmax", "sage_attention.ops.segment_reduce"
+softmax_op = _autograd.differentiable(
+    torch.ops.sage.segment_softmax.default, _SOFTMAX, _softmax_save, _softmax_backward
+)
+_softmax_backward_op = _autograd.once_differentiable(
+    torch.ops.sage.segment_softmax_backward.default, _SOFTMAX
+)
+_reduce_op = _autograd.differentiable(
+    torch.ops.sage.segment_reduce.default, _REDUCE, _reduce_save, _reduce_backward
+)
+_reduce_backward_op = _autograd.once_differentiable(
+    torch.ops.sage.segment_reduce_backward.default, _REDUCE
+)
