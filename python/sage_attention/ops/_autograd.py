@@ -1,6 +1,8 @@
-"""How ops get gradients, under torch.func, too. torch.library.register_autograd is not used: it adds
-to every call, which for an op of many arguments is more time than the kernels take on a small graph,
-lets forward-mode derivatives come out as 0, and knows no torch.func.
+"""How ops get gradients, in eager mode and under torch.func and torch.compile.
+
+torch.library.register_autograd is not used: for an op of many arguments it adds more time to a call
+than the kernels take on a small graph, and under it forward-mode derivatives come out as 0 and
+torch.func.grad fails.
 """
 
 from __future__ import annotations
@@ -53,9 +55,9 @@ def differentiable(
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
             raise NotImplementedError(
-                f"{public} has no forward-mode derivatives (torch.func.jvp, jacfwd, hessian, "
-                "forward_ad); use reverse mode (torch.func.vjp, jacrev), or "
-                "sage_attention.testing.oracles, whose plain torch formulas have them"
+                f"no forward-mode derivatives (torch.func.jvp, jacfwd, forward_ad) of {public}; "
+                "use reverse mode (torch.func.vjp, jacrev), or sage_attention.testing.oracles, "
+                "whose plain torch formulas have them"
             )
 
     def run(*args: Any) -> Any:
