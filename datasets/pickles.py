@@ -60,9 +60,10 @@ class _CsrMatrix:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         parts = [state.get(key) for key in ("data", "indices", "indptr")]
-        if not all(isinstance(part, _Array) for part in parts):
+        arrays = [part.value for part in parts if isinstance(part, _Array)]
+        if len(arrays) != 3:
             raise UnsafePickleError("pickle: a sparse matrix without its three arrays")
-        self.data, self.indices, self.indptr = (part.value for part in parts)  # type: ignore[union-attr]
+        self.data, self.indices, self.indptr = arrays
         self.shape = tuple(state.get("_shape", ()))
 
     def dense(self) -> np.ndarray[Any, Any]:

@@ -90,6 +90,12 @@ def test_refuses_matrix_that_does_not_fit_its_shape(indices: list[int], indptr: 
         read_pickle(pickled_csr([1.0, 2.0, 3.0], indices, indptr, (3, 3)))
 
 
+def test_refuses_matrix_without_its_arrays() -> None:
+    whole = pickled_csr([1.0], [0], [0, 1], (1, 1))
+    with pytest.raises(UnsafePickleError, match="without its three arrays"):
+        read_pickle(whole.replace(b"indices", b"others_"))
+
+
 @pytest.mark.parametrize("length", [0, 1, 30, 100])
 def test_damaged(length: int) -> None:
     with pytest.raises(pickle.UnpicklingError):
