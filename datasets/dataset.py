@@ -43,7 +43,11 @@ def load(name: str, root: str | os.PathLike[str] | None = None) -> Dataset:
 
     Its files are looked for below `root` where that is given, else below $SAGE_DATA_DIR, else in
     the user's cache; what is missing is downloaded into `root` or the cache, with its checksum
-    verified. The digits come with scikit-learn. Features are raw; photo and cs are whole graphs.
+    verified. A folder that you name must exist; the cache is made when it is needed. The digits
+    come with scikit-learn. Features are raw; photo and cs are whole graphs.
+
+    Raises ValueError for an unknown name, FileNotFoundError for a folder that does not exist, and
+    DownloadError, an OSError too, for a file that cannot be had or is not the published one.
     """
     from .._library import require_torch
 
@@ -51,6 +55,8 @@ def load(name: str, root: str | os.PathLike[str] | None = None) -> Dataset:
     from ..graph import Graph
 
     known = entry(name)
+    if root is not None and not isinstance(root, (str, os.PathLike)):
+        raise TypeError(f"load: root must be the path of a folder, got {root!r}")
     arrays = getattr(readers, known.reader)(files_of(known, root))
 
     def csr(parts: tuple[readers.Array, readers.Array]) -> Graph:

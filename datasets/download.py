@@ -17,7 +17,7 @@ import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from .registry import File
 
@@ -48,10 +48,6 @@ def download(file: File, target: Path, *, attempts: int = ATTEMPTS, pause: float
     A broken connection is taken up again where it broke, `attempts` times in all, after `pause`
     seconds, twice as many each time. Raises DownloadError; then no file is at `target`.
     """
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DownloadError(f"cannot make the folder {target.parent}: {error}") from error
     with _partial(target) as part, _progress(target.name, file.size) as advance:
         _transfer(file, part, advance, attempts, pause)
         found = sha256_of(part)
@@ -71,7 +67,8 @@ def write_verified(content: bytes, file: File, target: Path) -> None:
         raise DownloadError(f"{target.name} came out with the sha256 {found}, not {file.sha256}")
     part = _fresh(target)
     try:
-        part.write_bytes(content)
+        with _opened(part) as out:
+            out.write(content)
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
@@ -86,6 +83,8 @@ def _transfer(file: File, part: Path, advance: Advance, attempts: int, pause: fl
             error: Exception = OSError(
                 f"the connection ended after {part.stat().st_size} of {file.size} bytes"
             )
+        except DownloadError:
+            raise
         except urllib.error.HTTPError as failure:
             if failure.code < 500 and failure.code not in (408, 416, 429):
                 raise _failed(file, failure) from failure
@@ -115,7 +114,7 @@ def _receive(file: File, part: Path, advance: Advance) -> None:
         if error.code == 416:  # the source is shorter than what is here: not the same file
             part.unlink(missing_ok=True)
         raise
-    with response, part.open("ab") as out:
+    with response, _opened(part) as out:
         if not _resumes_at(response, have):
             have = 0
             out.truncate(0)
@@ -124,9 +123,21 @@ def _receive(file: File, part: Path, advance: Advance) -> None:
             have += len(block)
             if have > file.size:
                 out.truncate(0)
-                raise DownloadError(f"more than the expected {file.size} bytes came")
+                raise DownloadError(
+                    f"{file.url} sent more than the expected {file.size} bytes: the file at the "
+                    "source is another one, and was not kept"
+                )
             out.write(block)
             advance(have)
+
+
+def _opened(part: Path) -> BinaryIO:
+    """A partial file, to append to; its folder is made only now that there is something to keep."""
+    try:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        return part.open("ab")
+    except OSError as error:
+        raise DownloadError(f"cannot write into the folder {part.parent}: {error}") from error
 
 
 def _resumes_at(response: Any, have: int) -> bool:

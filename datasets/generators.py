@@ -37,6 +37,8 @@ TWINS: dict[str, TwinSize] = {
 
 def twin(name: str, device: str | torch.device = "cpu", *, seed: int = 0) -> Graph:
     """The twin `name` (a key of TWINS) on `device`."""
+    if not isinstance(name, str):
+        raise TypeError(f"twin: name must be a string, got {name!r}")
     if name not in TWINS:
         raise ValueError(f"twin: no twin is named {name!r}; choose from {', '.join(TWINS)}")
     size = TWINS[name]

@@ -207,6 +207,8 @@ REGISTRY: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 
 def entry(name: str) -> Entry:
     """The entry of a data set; ValueError names the known ones."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a data set must be a string, got {name!r}")
     if name not in REGISTRY:
         raise ValueError(f"no data set is named {name!r}; choose from {', '.join(REGISTRY)}")
     return REGISTRY[name]

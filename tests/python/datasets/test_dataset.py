@@ -93,12 +93,25 @@ def test_unknown_name() -> None:
         load("pubmed")
 
 
+@pytest.mark.parametrize("name", [["cora"], 5, None, b"cora"])
+def test_name_that_is_no_string(name: object) -> None:
+    with pytest.raises(TypeError, match="name of a data set must be a string"):
+        load(name)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["cora", "digits"])
+@pytest.mark.parametrize("root", [5, ["folder"], b"folder"])
+def test_root_that_is_no_path(name: str, root: object) -> None:
+    with pytest.raises(TypeError, match="root must be the path of a folder"):
+        load(name, root=root)  # type: ignore[arg-type]
+
+
 def test_damaged_file_in_a_given_folder_is_named(tmp_path: Path) -> None:
     file = REGISTRY["minesweeper"].files[0]
     path = tmp_path / file.path
     path.parent.mkdir()
     path.write_bytes(b"short")
-    with pytest.raises(DownloadError, match=r"minesweeper.npz has 5 bytes, expected 135045"):
+    with pytest.raises(DownloadError, match=r"minesweeper.npz is .* 5 bytes, expected 135045"):
         load("minesweeper", root=tmp_path)
     path.write_bytes(b"x" * file.size)
     with pytest.raises(DownloadError, match="sha256"):

@@ -224,8 +224,16 @@ def test_at_the_same_time(server: Server, tmp_path: Path) -> None:
 
 def test_folder_that_cannot_be_made(server: Server, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DownloadError, match="cannot make the folder"):
+    with pytest.raises(DownloadError, match=r"cannot write into the folder .*file"):
         download(server.file(), tmp_path / "file" / "data.bin")
+    assert len(server.asked) == 1  # another attempt would not help
+
+
+def test_folder_is_made_for_content_only(server: Server, tmp_path: Path) -> None:
+    server.status = 404
+    with pytest.raises(DownloadError, match="404"):
+        download(server.file(), tmp_path / "new" / "data.bin", attempts=1)
+    assert names(tmp_path) == []
 
 
 def test_write_verified(server: Server, tmp_path: Path) -> None:

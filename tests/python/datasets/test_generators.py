@@ -52,6 +52,12 @@ def test_seed_fixes_the_graph(device: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert torch.equal(chunked.indptr.diff().sum(), torch.tensor(5000))
 
 
+@pytest.mark.parametrize(("name", "error"), [("nothing", ValueError), (["arxiv"], TypeError)])
+def test_twin_that_does_not_exist(name: str, error: type[Exception]) -> None:
+    with pytest.raises(error, match="twin: "):
+        twin(name)
+
+
 def test_twins() -> None:
     graph = twin("arxiv")
     assert (graph.num_dst, graph.num_edges) == (169_343, 2_332_486)
