@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from . import _autograd, _graph
+from ._operands import MAX_HEAD_DIM
 
 # A graph in both directions: indptr, indices, tasks, splits; the same of the transpose; then perm
 # and position (see sage_attention._csr.Transpose). Without a backward only the first four are set.
@@ -60,7 +61,7 @@ def _aggregate_gradients(
 
 def _wide_edge_dot(x: Tensor, y: Tensor, both: Both) -> Tensor:
     """The dot product along edges of rows of any width, in pieces of what the op takes."""
-    pieces = zip(x.split(_graph.MAX_HEAD_DIM, -1), y.split(_graph.MAX_HEAD_DIM, -1), strict=True)
+    pieces = zip(x.split(MAX_HEAD_DIM, -1), y.split(MAX_HEAD_DIM, -1), strict=True)
     dots = [edge_dot_op(a, b, *both) for a, b in pieces]
     total: Tensor = sum(dots[1:], dots[0])
     return total

@@ -1,8 +1,6 @@
-"""Arguments that the functions on graphs share: checks, per-edge input, the graph's arrays."""
+"""What the functions on graphs share: a graph's arrays, per-edge rows and the order of edges."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,93 +8,12 @@ from torch import Tensor
 from ..graph import Graph
 from . import _autograd
 
-MAX_HEAD_DIM = 512
-DTYPES = (torch.float32, torch.float64, torch.bfloat16)
-
-
-def check_graph(graph: Any) -> Graph:
-    """`graph`, or TypeError."""
-    if not isinstance(graph, Graph):
-        raise TypeError(
-            f"graph must be a sage_attention.Graph, got {type(graph).__name__}; of an edge_index "
-            "make one with Graph.from_edge_index(edge_index)"
-        )
-    return graph
-
-
-def check_operands(device: torch.device, **operands: Tensor | None) -> None:
-    """All tensors, of one supported dtype, on `device`; the first one given leads."""
-    lead_name, lead = next((n, t) for n, t in operands.items() if t is not None)
-    for name, tensor in operands.items():
-        if tensor is None:
-            continue
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
-        if tensor.dtype not in DTYPES:
-            supported = ", ".join(str(dtype).removeprefix("torch.") for dtype in DTYPES)
-            raise TypeError(
-                f"{name} has dtype {tensor.dtype}; supported are {supported}: convert it with "
-                f"{name}.to(...)"
-            )
-        if tensor.dtype != lead.dtype:
-            raise TypeError(
-                f"{name} has dtype {tensor.dtype} but {lead_name} has {lead.dtype}; convert them "
-                "to one dtype"
-            )
-        if tensor.device != device:
-            raise ValueError(
-                f"{name} is on {tensor.device}, the graph on {device}; move one with .to(...)"
-            )
-
-
-def check_shape(name: str, tensor: Tensor, shape: tuple[int | None, ...], meaning: str) -> None:
-    """ValueError unless `tensor` has `shape`, where None is any size of at least 1."""
-    good = tensor.dim() == len(shape)
-    if good:
-        for size, want in zip(tensor.shape, shape, strict=True):
-            good = good and (size >= 1 if want is None else size == want)
-    if not good:
-        wanted = ", ".join("*" if want is None else str(want) for want in shape)
-        raise ValueError(f"{name} must have shape {meaning} = [{wanted}], got {list(tensor.shape)}")
-
-
-def check_head_dim(**operands: Tensor) -> None:
-    """ValueError for heads wider than the kernels take."""
-    for name, tensor in operands.items():
-        if tensor.shape[2] > MAX_HEAD_DIM:
-            raise ValueError(
-                f"{name} has head_dim {tensor.shape[2]}, at most {MAX_HEAD_DIM} is supported; "
-                "use more heads of fewer features"
-            )
-
-
-def edge_input(name: str, value: Tensor | None, num_edges: int, heads: int) -> Tensor | None:
-    """Input of [E] or [E, 1] or [E, H] as [E, 1 | H]."""
-    if value is None:
-        return None
-    if value.dim() == 1:
-        value = value.unsqueeze(-1)
-    if value.dim() != 2 or value.shape[0] != num_edges or value.shape[1] not in (1, heads):
-        raise ValueError(
-            f"{name} must have shape [E] = [{num_edges}] or [E, H] = [{num_edges}, {heads}], one "
-            f"row an edge in the caller's order, got {list(value.shape)}"
-        )
-    return value
-
 
 def with_loop_rows(value: Tensor | None, loops: int, fill: float) -> Tensor | None:
     """Per-edge input with rows for the self loops behind it."""
     if value is None:
         return None
     return torch.cat([value, value.new_full((loops, value.shape[1]), fill)])
-
-
-def check_dropout(dropout: float) -> float:
-    """A probability below 1, as a float."""
-    dropout = float(dropout)
-    if not 0.0 <= dropout < 1.0:
-        raise ValueError(f"dropout must be in [0, 1), got {dropout}")
-    return dropout
 
 
 def draw_seed(dropout: float, device: torch.device) -> Tensor | None:

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from ..graph import Graph
-from . import _gradients, _graph
-from .segment import check_reduce
+from . import _arguments, _gradients, _graph, _operands
 
 
 def aggregate(
@@ -39,16 +38,23 @@ def aggregate(
         >>> aggregate(graph, torch.tensor([1.0, 2.0, 4.0]), reduce="mean")
         tensor([3., 0., 0.])
     """
-    graph = _graph.check_graph(graph)
-    check_reduce(reduce, ("sum", "mean", "max"))
-    _graph.check_operands(graph.device, x=x, edge_weight=edge_weight)
+    graph = _operands.check_graph(graph)
+    _arguments.choice("reduce", reduce, ("sum", "mean", "max"))
+    if isinstance(edge_weight, str):
+        raise TypeError(
+            f"edge_weight must be a tensor, got {edge_weight!r}; did you mean "
+            f"reduce={edge_weight!r}?"
+        )
+    x, edge_weight = _operands.checked(
+        *("the graph", graph.device, _operands.widest), {"x": x}, {"edge_weight": edge_weight}
+    )
     if x.dim() == 0 or x.shape[0] != graph.num_src or 0 in x.shape[1:]:
         raise ValueError(
             f"x must have one row, of at least one feature, for each of the graph's "
             f"{graph.num_src} sources, got shape {list(x.shape)}"
         )
     heads = x.shape[1] if x.dim() == 3 else 1
-    weight = _graph.edge_input("edge_weight", edge_weight, graph.num_edges, heads)
+    weight = _operands.edge_input("edge_weight", edge_weight, graph.num_edges, heads)
     features = x if x.dim() == 3 else x.reshape(x.shape[0], 1, math.prod(x.shape[1:]))
     both, t_edge_ids = _both_directions(graph, x, edge_weight)
     out = _gradients.aggregate_op(features, weight, reduce, graph.edge_ids, t_edge_ids, *both)[0]

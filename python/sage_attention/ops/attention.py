@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from ..graph import Graph
-from . import _autograd, _graph
+from . import _arguments, _autograd, _graph, _operands
 from .aggregate import edge_dot
 from .segment import softmax_op
 
@@ -49,7 +49,7 @@ def attention(
         edge_bias: [E, H] or [E], in the caller's edge order, added to the score.
         edge_weight: [E, H] or [E], multiplies the attention after the softmax.
         dropout: probability with which an attention weight is dropped, the others being scaled by
-            1 / (1 - dropout). The mask follows torch.manual_seed and is never stored.
+            1 / (1 - dropout); 1 drops all. The mask follows torch.manual_seed and is never stored.
         self_loops: attend to oneself too, over graph.with_self_loops(): existing self loops are
             replaced, and the new ones have bias 0 and weight 1.
         return_attention: also return a, after the softmax and before dropout and weight.
@@ -59,8 +59,8 @@ def attention(
         self loops behind the edges, 0 where no row owns the edge. Both are differentiable.
 
     Raises:
-        TypeError: an unsupported dtype, or operands of several dtypes.
-        ValueError: a shape or device does not fit the graph, or dropout is not in [0, 1).
+        TypeError: a wrong type, an unsupported dtype, or operands of several dtypes.
+        ValueError: a shape or device does not fit the graph, or a number is out of range.
 
     Example:
         >>> graph = Graph.from_edge_index([[1, 2], [0, 0]])
@@ -69,14 +69,20 @@ def attention(
         >>> attention(graph, q, k, v).flatten()  # equal scores: the mean of 2 and 4
         tensor([3., 0., 0.])
     """
-    graph = _graph.check_graph(graph)
-    _graph.check_operands(graph.device, q=q, k=k, v=v, edge_bias=edge_bias, edge_weight=edge_weight)
-    _graph.check_shape("q", q, (graph.num_dst, None, None), "[num_dst, H, D]")
+    graph = _operands.check_graph(graph)
+    per_edge = {"edge_bias": edge_bias, "edge_weight": edge_weight}
+    q, k, v, *edge = _operands.checked(
+        *("the graph", graph.device, _operands.lower_precision),
+        *({"q": q, "k": k, "v": v}, per_edge),
+    )
+    _operands.check_shape("q", q, (graph.num_dst, None, None), "[num_dst, H, D]")
     _, heads, dim = q.shape
-    _graph.check_shape("k", k, (graph.num_src, heads, dim), "[num_src, H, D]")
-    _graph.check_shape("v", v, (graph.num_src, heads, None), "[num_src, H, Dv]")
-    param = 1.0 / math.sqrt(dim) if scale is None else float(scale)
-    edge = (edge_bias, edge_weight)
+    _operands.check_shape("k", k, (graph.num_src, heads, dim), "[num_src, H, D]")
+    _operands.check_shape("v", v, (graph.num_src, heads, None), "[num_src, H, Dv]")
+    if scale is None:
+        scale = 1.0 / math.sqrt(dim)
+    to_learn = "to learn it, pass q * scale with scale=1.0, else "
+    param = _arguments.number("scale", scale, to_learn)
     return _attend(graph, q, k, v, edge, "dot", param, dropout, self_loops, return_attention)
 
 
@@ -114,8 +120,8 @@ def gat_attention(
         As `attention`.
 
     Raises:
-        TypeError: an unsupported dtype, or operands of several dtypes.
-        ValueError: a shape or device does not fit the graph, or dropout is not in [0, 1).
+        TypeError: a wrong type, an unsupported dtype, or operands of several dtypes.
+        ValueError: a shape or device does not fit the graph, or a number is out of range.
 
     Example:
         >>> graph = Graph.from_edge_index([[1, 2], [0, 0]])
@@ -125,16 +131,18 @@ def gat_attention(
         >>> weights.flatten()  # two edges and three self loops
         tensor([0.3333, 0.3333, 0.3333, 1.0000, 1.0000])
     """
-    graph = _graph.check_graph(graph)
-    _graph.check_operands(
-        graph.device, a_dst=a_dst, a_src=a_src, v=v, edge_bias=edge_bias, edge_weight=edge_weight
+    graph = _operands.check_graph(graph)
+    per_edge = {"edge_bias": edge_bias, "edge_weight": edge_weight}
+    a_dst, a_src, v, *edge = _operands.checked(
+        *("the graph", graph.device, _operands.lower_precision),
+        *({"a_dst": a_dst, "a_src": a_src, "v": v}, per_edge),
     )
-    _graph.check_shape("a_dst", a_dst, (graph.num_dst, None), "[num_dst, H]")
+    _operands.check_shape("a_dst", a_dst, (graph.num_dst, None), "[num_dst, H]")
     heads = a_dst.shape[1]
-    _graph.check_shape("a_src", a_src, (graph.num_src, heads), "[num_src, H]")
-    _graph.check_shape("v", v, (graph.num_src, heads, None), "[num_src, H, Dv]")
-    q, k, edge = a_dst.unsqueeze(-1), a_src.unsqueeze(-1), (edge_bias, edge_weight)
-    param = float(negative_slope)
+    _operands.check_shape("a_src", a_src, (graph.num_src, heads), "[num_src, H]")
+    _operands.check_shape("v", v, (graph.num_src, heads, None), "[num_src, H, Dv]")
+    q, k = a_dst.unsqueeze(-1), a_src.unsqueeze(-1)
+    param = _arguments.number("negative_slope", negative_slope)
     return _attend(graph, q, k, v, edge, "gat", param, dropout, self_loops, return_attention)
 
 
@@ -143,7 +151,7 @@ def _attend(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    edge: tuple[Tensor | None, Tensor | None],
+    edge: list[Tensor | None],
     score: str,
     param: float,
     dropout: float,
@@ -152,10 +160,14 @@ def _attend(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The checked operands through the op; q and k are [N, H, 1] for one-number scores."""
     heads = q.shape[1]
-    _graph.check_head_dim(q=q, v=v)
-    dropout = _graph.check_dropout(dropout)
-    bias = _graph.edge_input("edge_bias", edge[0], graph.num_edges, heads)
-    weight = _graph.edge_input("edge_weight", edge[1], graph.num_edges, heads)
+    _operands.check_head_dim(q=q, v=v)
+    dropout = _arguments.probability("dropout", dropout)
+    drops_all = dropout == 1.0
+    dropout = 0.0 if drops_all else dropout
+    self_loops = _arguments.flag("self_loops", self_loops)
+    return_attention = _arguments.flag("return_attention", return_attention)
+    bias = _operands.edge_input("edge_bias", edge[0], graph.num_edges, heads)
+    weight = _operands.edge_input("edge_weight", edge[1], graph.num_edges, heads)
     if self_loops:
         loops = min(graph.num_dst, graph.num_src)
         graph = _graph.with_self_loops(graph)
@@ -171,6 +183,8 @@ def _attend(
         *(t_indptr, t_indices, t_ids, t_position, *t_schedule),
         *(q, k, v, bias, weight, seed, score, param, dropout),
     )
+    if drops_all:  # what F.dropout does to p = 1: numbers and gradients become 0
+        out = out * 0.0
     if not return_attention:
         return out
     return out, _attention_weights(graph, q, k, bias, score, param)

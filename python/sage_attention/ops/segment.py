@@ -11,7 +11,7 @@ from torch import Tensor
 from .. import _csr
 from .._cache import values_hidden
 from ..graph import Graph
-from . import _autograd, _graph
+from . import _arguments, _autograd, _graph, _operands
 
 
 def segment_softmax(src: Tensor, indptr: Tensor | Graph) -> Tensor:
@@ -33,7 +33,7 @@ def segment_softmax(src: Tensor, indptr: Tensor | Graph) -> Tensor:
         >>> segment_softmax(torch.zeros(3), torch.tensor([0, 2, 3]))
         tensor([0.5000, 0.5000, 1.0000])
     """
-    src, ptr, edge_ids = _segments(src, indptr)
+    src, ptr, edge_ids = _segments(src, indptr, _operands.full_precision)
     return _graph.to_edge_order(softmax_op(src, ptr), edge_ids)
 
 
@@ -56,31 +56,29 @@ def segment_reduce(src: Tensor, indptr: Tensor | Graph, reduce: str = "sum") -> 
         >>> segment_reduce(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([0, 2, 2, 3]), "max")
         tensor([2., 0., 4.])
     """
-    check_reduce(reduce, ("sum", "mean", "max", "min"))
-    src, ptr, _ = _segments(src, indptr)
+    _arguments.choice("reduce", reduce, ("sum", "mean", "max", "min"))
+    src, ptr, _ = _segments(src, indptr, _operands.widest)
     out: Tensor = _reduce_op(src, ptr, reduce)[0]
     return out
 
 
-def check_reduce(reduce: str, supported: tuple[str, ...]) -> None:
-    """ValueError for an unknown reduction."""
-    if reduce not in supported:
-        raise ValueError(f"reduce must be one of {', '.join(supported)}, got {reduce!r}")
-
-
-def _segments(src: Tensor, indptr: Tensor | Graph) -> tuple[Tensor, Tensor, Tensor | None]:
+def _segments(
+    src: Tensor, indptr: Tensor | Graph, policy: _operands.Policy
+) -> tuple[Tensor, Tensor, Tensor | None]:
     """src in CSR order, the row starts, and the edge ids if src had to be permuted."""
     if isinstance(indptr, Graph):
         graph = indptr
-        _graph.check_operands(graph.device, src=src)
+        (src,) = _operands.checked("the graph", graph.device, policy, {"src": src})
         if src.dim() == 0 or src.shape[0] != graph.num_edges:
             raise ValueError(
                 f"src must have one row for each of the graph's {graph.num_edges} edges, got "
                 f"shape {list(src.shape)}"
             )
         return _graph.to_csr_order(src, graph.edge_ids), graph.indptr, graph.edge_ids
+    if isinstance(indptr, Tensor):
+        _operands.check_dense("indptr", indptr)
     ptr = _csr.index_tensor(indptr, "indptr").long()
-    _graph.check_operands(ptr.device, src=src)
+    (src,) = _operands.checked("indptr", ptr.device, policy, {"src": src})
     if src.dim() == 0:
         raise ValueError("src must have at least one dimension, [E, *], got a scalar")
     if ptr.shape[0] == 0:

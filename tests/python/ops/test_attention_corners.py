@@ -90,7 +90,7 @@ def bad(case: graphs.Case, **changes: Any) -> dict[str, Any]:
 BAD = {
     "graph": ({"graph": torch.zeros(2, 3)}, TypeError, "Graph.from_edge_index"),
     "q rows": ({"q": torch.zeros(1, 2, 4)}, ValueError, r"q must have shape \[num_dst, H, D\]"),
-    "q 2-D": ({"q": torch.zeros(20, 2)}, ValueError, r"= \[20, \*, \*\], got \[20, 2\]"),
+    "q 2-D": ({"q": torch.zeros(20, 2)}, ValueError, r"= \[20, \*, \*\] with .*, got \[20, 2\]"),
     "k heads": ({"k": torch.zeros(20, 3, 4)}, ValueError, r"k must have .*= \[20, 2, 4\], got"),
     "v rows": ({"v": torch.zeros(9, 2, 4)}, ValueError, r"v must have shape \[num_src, H, Dv\]"),
     "no features": ({"v": torch.zeros(20, 2, 0)}, ValueError, "v must have shape"),
@@ -101,7 +101,7 @@ BAD = {
     "bias heads": ({"edge_bias": torch.zeros(63, 5)}, ValueError, r"edge_bias .* got \[63, 5\]"),
     "weight": ({"edge_weight": torch.zeros(63, 2).double()}, TypeError, "edge_weight has dtype"),
     "list": ({"v": [1.0]}, TypeError, "v must be a tensor, got list"),
-    "dropout": ({"dropout": 1.0}, ValueError, r"dropout must be in \[0, 1\), got 1.0"),
+    "dropout": ({"dropout": 1.1}, ValueError, r"dropout must be in \[0, 1\], got 1.1"),
     "device": ({"q": torch.zeros(20, 2, 4, device="meta")}, ValueError, "q is on meta, the graph"),
 }
 

@@ -108,6 +108,21 @@ def test_dropout_is_drawn_anew_at_every_call(device: str) -> None:
     assert not torch.equal(compiled(x), compiled(x))
 
 
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_numbers_are_traced(dynamic: bool | None, device: str) -> None:
+    graph = ZOO["random"].graph(device)
+    x = torch.randn(157, 1, 4, device=device)
+
+    def f(x: Tensor, number: float) -> tuple[Tensor, ...]:
+        dot = ops.attention(graph, x, x, x, scale=number)
+        gat = ops.gat_attention(graph, x[..., 0], x[..., 1], x, negative_slope=number)
+        return dot, gat, ops.attention(graph, x, x, x, dropout=number).sum() * 0
+
+    compiled = torch.compile(f, fullgraph=True, dynamic=dynamic, backend="aot_eager")
+    for number in (0.5, 0.25, 0.125, 1.0):
+        torch.testing.assert_close(compiled(x, number), f(x, number))
+
+
 def test_cuda_graph_capture() -> None:
     """Captured without a synchronisation, warm caches; every replay follows its input."""
     if not torch.cuda.is_available():

@@ -109,3 +109,21 @@ def test_the_mask_goes_by_edge_not_by_place(device: str) -> None:
         return out
 
     tolerances.assert_close(run(turned), run(graph))
+
+
+@pytest.mark.parametrize("score", ["dot", "gat"])
+def test_all_is_dropped(score: str, device: str) -> None:
+    """As F.dropout has p = 1: output and gradients are 0; attention is that before dropout."""
+    case = graphs.zoo()["self_loops"]
+    graph, op = case.graph(device), ops.attention if score == "dot" else ops.gat_attention
+    inner = (4,) if score == "dot" else ()
+    x = [
+        torch.randn(20, 2, *shape, device=device, requires_grad=True)
+        for shape in (inner, inner, (3,))
+    ]
+    weight = torch.rand(63, device=device, requires_grad=True)
+    out, alpha = op(graph, *x, edge_weight=weight, dropout=1.0, return_attention=True)
+    assert (out == 0).all()
+    assert all((grad == 0).all() for grad in torch.autograd.grad(out.sum(), [*x, weight]))
+    assert torch.equal(alpha, op(graph, *x, return_attention=True)[1])
+    assert (alpha > 0).any()
