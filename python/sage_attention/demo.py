@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import importlib
 import os
+import statistics
+import tempfile
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -28,10 +30,11 @@ EPOCHS = 60
 LEARNING_RATE, WEIGHT_DECAY, DROPOUT = 0.01, 5e-4, 0.5
 SMOOTHING_STEPS, RESTART = 20, 0.1
 SPREADING_ALPHA = 0.2
+FORMATS = (".jpg", ".pdf", ".png", ".svg")
 RECIPE = (
     f"2 layers of SageAttentionConv (score gat, {HEADS} x {HEAD_DIM}, then 1 head), ELU, centred "
     f"pixels, dropout {DROPOUT} on inputs and attention; Adam, lr {LEARNING_RATE}, weight decay "
-    f"{WEIGHT_DECAY}, {{epochs}} epochs. Smoothing: {SMOOTHING_STEPS} steps along the last layer's "
+    f"{WEIGHT_DECAY}, {{epochs}}. Smoothing: {SMOOTHING_STEPS} steps along the last layer's "
     f"attention, restart {RESTART}. The same for all seeds; test labels only give the scores"
 )
 
@@ -48,6 +51,10 @@ class Scores:
     last: Any = None  # (predictions [N], attention [E], test ids) of the last seed
 
 
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
 def main(
     seeds: Annotated[int, typer.Option(min=1, help="Runs, each with other labels.")] = 5,
     epochs: Annotated[int, typer.Option(min=1, help="Training steps of each run.")] = EPOCHS,
@@ -59,24 +66,30 @@ def main(
     ),
 ) -> None:
     """Trains graph attention on handwritten digits and draws what it attends to."""
-    _require("matplotlib", "sklearn")
     try:
+        _require("matplotlib", "sklearn")
         _run(seeds, epochs, device, output)
     except KeyboardInterrupt:
         typer.echo("Interrupted; no picture was written.", err=True)
         raise typer.Exit(130) from None
+    except ImportError as error:  # no PyTorch, or an incomplete installation
+        _refuse(str(error))
 
 
 def _require(*modules: str) -> None:
     """Ends the program, naming the command that helps, if the demo's extra is missing."""
     missing = [name for name in modules if not _importable(name)]
     if missing:
-        typer.echo(
-            f"The demo needs {' and '.join(missing)}, which this environment lacks. Install them "
-            'with: pip install "sage-graph-attention[demo]"',
-            err=True,
+        _refuse(
+            f"the demo needs {' and '.join(missing)}, which this environment lacks; install with: "
+            'pip install "sage-graph-attention[demo]"'
         )
-        raise typer.Exit(2)
+
+
+def _refuse(message: str) -> NoReturn:
+    """Ends the program with one line."""
+    typer.echo(f"Error: {message}", err=True)
+    raise typer.Exit(2)
 
 
 def _importable(name: str) -> bool:
@@ -104,7 +117,7 @@ def _run(seeds: int, epochs: int, device: str, output: Path) -> None:
         f"scikit-learn's digits: {nodes} pictures, {data.graph.num_edges} edges to nearest "
         f"neighbours, {labels} labels for training, {nodes - labels} pictures for the test"
     )
-    console.print(RECIPE.format(epochs=epochs), style="dim", highlight=False)
+    console.print(RECIPE.format(epochs=_counted(epochs, "epoch")), style="dim", highlight=False)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -120,6 +133,8 @@ def _run(seeds: int, epochs: int, device: str, output: Path) -> None:
     try:
         draw(partial, data, scores.confusion, *scores.last)
         os.replace(partial, output)
+    except OSError as error:  # such as a full disk
+        _refuse(f"the picture cannot be written: {error}")
     finally:
         partial.unlink(missing_ok=True)
     console.print(f"Picture: {output.resolve()}", highlight=False, soft_wrap=True)
@@ -132,26 +147,28 @@ def _device(name: str) -> str:
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        torch.empty(1, device=name)
-    except (RuntimeError, AssertionError) as error:
-        raise typer.BadParameter(
-            f"{name!r} is not available here ({str(error).splitlines()[0]}); use cpu or auto",
-            param_hint="--device",
-        ) from error
+        usable = torch.empty(1, device=name).device.type in ("cpu", "cuda")
+    except (RuntimeError, AssertionError):  # no device's name, or none that this machine has
+        usable = False
+    if not usable:
+        _refuse(f"--device {name!r} is not available here; use cpu, cuda where there is one, or auto")
     return name
 
 
 def _check_output(output: Path) -> None:
-    """A folder or a format that cannot work is refused before the training, not after it."""
-    from matplotlib.figure import Figure
-
-    known = Figure().canvas.get_supported_filetypes()
-    if output.suffix.lstrip(".").lower() not in known:
-        raise typer.BadParameter(
-            f"{output} must end in one of .{', .'.join(sorted(known))}", param_hint="--output"
-        )
+    """What cannot be written is refused before the training, not after it."""
+    if output.is_dir():
+        _refuse(f"--output {output} is a folder; name a file, as in {output / 'demo.png'}")
+    if output.suffix.lower() not in FORMATS:
+        _refuse(f"--output {output} must end in one of {', '.join(FORMATS)}")
     if not output.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {output.parent}", param_hint="--output")
+        _refuse(f"--output {output}: there is no folder {output.parent}")
+    if output.exists() and not os.access(output, os.W_OK):
+        _refuse(f"--output {output} is read-only")
+    try:
+        tempfile.TemporaryFile(dir=output.parent).close()
+    except OSError as error:
+        _refuse(f"--output {output}: cannot write into {output.parent}: {error.strerror}")
 
 
 def run(
@@ -273,21 +290,25 @@ def _logistic_regression(data: Dataset, train: Any) -> Any:
 def _table(scores: Scores) -> Any:
     from rich.table import Table
 
-    table = Table(title=f"Test accuracy, {len(scores.attention)} seeds", title_justify="left")
+    seeds = len(scores.attention)
+    table = Table(title=f"Test accuracy, {_counted(seeds, 'seed')}", title_justify="left")
     table.add_column("method")
     table.add_column("uses the graph")
-    table.add_column("mean +- std, %", justify="right")
+    table.add_column("mean +- std, %" if seeds > 1 else "%", justify="right")
     for name, graph, values in (
         ("SageAttentionConv, 2 layers", "yes", scores.attention),
         ("the same, smoothed along its attention", "yes", scores.smoothed),
         (f"label spreading, alpha {SPREADING_ALPHA}", "yes", scores.spreading),
         ("logistic regression", "no", scores.regression),
     ):
-        mean = sum(values) / len(values)
-        spread = (sum((v - mean) ** 2 for v in values) / max(len(values) - 1, 1)) ** 0.5
-        table.add_row(name, graph, f"{mean:.1f} +- {spread:.1f}")
+        spread = f" +- {statistics.stdev(values):.1f}" if seeds > 1 else ""
+        table.add_row(name, graph, f"{statistics.fmean(values):.1f}{spread}")
     return table
 
 
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 if __name__ == "__main__":
-    typer.run(main)
+    app()
