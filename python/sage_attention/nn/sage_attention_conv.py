@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from .. import ops
-from ..block import Block
 from ..graph import Graph
+from ..ops._arguments import choice, flag, number, probability, whole
+from . import _checks
 from ._linear import Linear, glorot_
 
 _SCORES = ("dot", "gat")
@@ -48,7 +49,8 @@ class SageAttentionConv(nn.Module):
         quantize: not available in this version.
 
     Raises:
-        ValueError: an argument that is not available, or out of range.
+        TypeError: an argument of a wrong type.
+        ValueError: one that is not available, or out of range.
 
     Example:
         >>> conv = SageAttentionConv(16, 8, heads=2, score="gat")
@@ -78,26 +80,25 @@ class SageAttentionConv(nn.Module):
         quantize: Any = None,
     ) -> None:
         super().__init__()
-        if score not in _SCORES:
-            raise ValueError(f"score={score!r} is not available; available are {_SCORES}")
-        _refuse("edge_dim", edge_dim, None, "edge_bias and edge_weight of forward()")
-        _refuse("fill_value", fill_value, "mean", "the default 'mean', without edge features")
-        _refuse("share_weights", share_weights, False, "score='gat', which shares W by itself")
-        _refuse("num_neighbors", num_neighbors, None, "all neighbours, or a sampled Block")
-        _refuse("quantize", quantize, None, "float32, float64 and bfloat16")
-        if heads < 1 or out_channels < 1:
-            raise ValueError(
-                f"heads and out_channels must be at least 1, got {heads} and {out_channels}"
-            )
-        if not 0.0 <= dropout < 1.0:
-            raise ValueError(f"dropout must be in [0, 1), got {dropout}")
-        self.in_channels, self.out_channels, self.heads = in_channels, out_channels, heads
-        self.score, self.concat, self.dropout = score, concat, dropout
+        _checks.refuse("edge_dim", edge_dim, None, "edge_bias and edge_weight of forward()")
+        _checks.refuse("fill_value", fill_value, "mean", "'mean', without edge features")
+        _checks.refuse("share_weights", share_weights, False, "score='gat', which shares W")
+        _checks.refuse("num_neighbors", num_neighbors, None, "all neighbours, or a sampled Block")
+        _checks.refuse("quantize", quantize, None, "float32, float64 and bfloat16")
+        self.in_channels = in_channels = _checks.in_channels(in_channels)
+        self.out_channels = out_channels = _checks.out_channels(out_channels)
+        self.heads = heads = whole("heads", heads, 1)
+        self.score = choice("score", score, _SCORES)
+        self.concat = flag("concat", concat)
+        self.dropout = probability("dropout", dropout)
         self.edge_dim, self.fill_value, self.share_weights = edge_dim, fill_value, share_weights
         self.num_neighbors, self.quantize = num_neighbors, quantize
-        self.negative_slope = negative_slope
-        self.root_weight = score == "dot" if root_weight is None else root_weight
-        self.add_self_loops = score == "gat" if add_self_loops is None else add_self_loops
+        self.negative_slope = number("negative_slope", negative_slope)
+        root_weight = score == "dot" if root_weight is None else root_weight
+        self.root_weight = flag("root_weight", root_weight)
+        loops = score == "gat" if add_self_loops is None else add_self_loops
+        self.add_self_loops = flag("add_self_loops", loops)
+        bias = flag("bias", bias)
         pair = isinstance(in_channels, tuple)
         src, dst = in_channels if isinstance(in_channels, tuple) else (in_channels, in_channels)
         total, out_total = heads * out_channels, out_channels * (heads if concat else 1)
@@ -154,10 +155,11 @@ class SageAttentionConv(nn.Module):
             [E (+ loops), H].
 
         Raises:
-            ValueError: features do not fit the graph, or edge_attr is given.
+            TypeError: x or the graph has a wrong type or dtype.
+            ValueError: features do not fit the layer or the graph, or edge_attr is given.
         """
-        _refuse("edge_attr", edge_attr, None, "edge_bias and edge_weight")
-        x_src, x_dst, graph = _inputs(x, graph)
+        _checks.refuse("edge_attr", edge_attr, None, "edge_bias and edge_weight")
+        x_src, x_dst, graph = self._inputs(x, graph)
         attend = self._dot if self.score == "dot" else self._gat
         result = attend(
             *(x_src, x_dst, graph),
@@ -170,11 +172,35 @@ class SageAttentionConv(nn.Module):
         out, alpha = result if isinstance(result, tuple) else (result, None)
         out = out.flatten(1) if self.concat else out.mean(1)
         root = self.lin_skip if self.score == "dot" else self.res
+        terms = [] if self.score == "dot" or self.bias is None else [self.bias]
         if self.root_weight and root is not None and x_dst is not None:
-            out = out + root(x_dst)
-        if self.score == "gat" and self.bias is not None:
-            out = out + self.bias
+            terms.insert(0, root(x_dst))
+        for term in terms:
+            out = out + term
+        if self.concat and not terms and torch.is_grad_enabled():
+            out = out.clone()  # the backward reads what `out` views, and callers write in place
         return out if alpha is None else (out, alpha)
+
+    def _maps(self) -> tuple[Linear, Linear]:
+        """The linear maps of the sources and of the destinations."""
+        if self.score == "dot":
+            return self.lin_key, self.lin_query
+        if self.lin is not None:
+            return self.lin, self.lin
+        assert self.lin_src is not None
+        assert self.lin_dst is not None
+        return self.lin_src, self.lin_dst
+
+    def _inputs(self, x: Features, graph: Graph | Tensor) -> tuple[Tensor, Tensor | None, Graph]:
+        """x_src, x_dst and the graph, checked against each other and the layer."""
+        (src_name, x_src), (dst_name, x_dst) = _checks.split(x)
+        to_src, to_dst = self._maps()
+        _checks.check_features(src_name, x_src, "sources", to_src)
+        if x_dst is not None:
+            _checks.check_features(dst_name, x_dst, "destinations", to_dst)
+        num_dst = x_src.shape[0] if x_dst is None else x_dst.shape[0]
+        graph = _checks.as_graph(graph, x_src.shape[0], num_dst)
+        return x_src, _checks.check_rows(graph, src_name, x_src, dst_name, x_dst), graph
 
     def _split(self, y: Tensor) -> Tensor:
         return y.view(y.shape[0], self.heads, self.out_channels)
@@ -184,22 +210,20 @@ class SageAttentionConv(nn.Module):
             raise ValueError("score='dot' needs features of the destinations: pass (x_src, x_dst)")
         q = self._split(self.lin_query(x_dst))
         k, v = self._split(self.lin_key(x_src)), self._split(self.lin_value(x_src))
-        return ops.attention(graph, q, k, v, **_cast(options, v))
+        return ops.attention(graph, q, k, v, **options)
 
     def _gat(self, x_src: Tensor, x_dst: Tensor | None, graph: Graph, **options: Any) -> Any:
-        to_src, to_dst = (self.lin_src, self.lin_dst) if self.lin is None else (self.lin, self.lin)
-        assert to_src is not None
-        assert to_dst is not None
+        to_src, to_dst = self._maps()
         v = self._split(to_src(x_src))
-        a_src = (v * self.att_src).sum(-1).to(v.dtype)
+        a_src = (v * self.att_src).sum(-1)
         if x_dst is None:
             a_dst = a_src.new_zeros(graph.num_dst, self.heads)
         else:
             shared = to_dst is to_src and x_dst is x_src
             y = v if shared else self._split(to_dst(x_dst))
-            a_dst = (y * self.att_dst).sum(-1).to(v.dtype)
+            a_dst = (y * self.att_dst).sum(-1)
         slope = self.negative_slope
-        return ops.gat_attention(graph, a_dst, a_src, v, negative_slope=slope, **_cast(options, v))
+        return ops.gat_attention(graph, a_dst, a_src, v, negative_slope=slope, **options)
 
     def extra_repr(self) -> str:
         """in_channels, out_channels, heads and score."""
@@ -207,41 +231,3 @@ class SageAttentionConv(nn.Module):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.extra_repr()})"
-
-
-def _refuse(name: str, value: Any, default: Any, instead: str) -> None:
-    """ValueError if an argument that this version does not bring is used."""
-    if not (value is default or (isinstance(value, str) and value == default)):
-        raise ValueError(f"{name} is not available in this version; available: {instead}")
-
-
-def _cast(options: dict[str, Any], like: Tensor) -> dict[str, Any]:
-    """Per-edge input in the features' dtype, which under autocast is not the caller's."""
-    if torch.is_autocast_enabled(like.device.type):
-        for name in ("edge_bias", "edge_weight"):
-            if options[name] is not None:
-                options[name] = options[name].to(like.dtype)
-    return options
-
-
-def _inputs(x: Features, graph: Graph | Tensor) -> tuple[Tensor, Tensor | None, Graph]:
-    """(x_src, x_dst, graph), checked against each other."""
-    x_src, x_dst = x if isinstance(x, tuple | list) else (x, x)
-    for name, features in (("x_src", x_src), ("x_dst", x_dst)):
-        if features is not None and features.dim() != 2:
-            raise ValueError(f"{name} must have shape [N, F], got {list(features.shape)}")
-    if not isinstance(graph, Graph):
-        num_dst = x_src.shape[0] if x_dst is None else x_dst.shape[0]
-        graph = Graph.from_edge_index(graph, num_src=x_src.shape[0], num_dst=num_dst)
-    if x_src.shape[0] != graph.num_src:
-        raise ValueError(
-            f"x has {x_src.shape[0]} rows for the sources, but {graph!r} has {graph.num_src}"
-        )
-    if isinstance(graph, Block) and (x_dst is x_src or x_dst is None):
-        x_dst = x_src[: graph.num_dst]
-    if x_dst is not None and x_dst.shape[0] != graph.num_dst:
-        raise ValueError(
-            f"x has {x_dst.shape[0]} rows for the destinations, but {graph!r} has "
-            f"{graph.num_dst}; pass (x_src, x_dst)"
-        )
-    return x_src, x_dst, graph

@@ -58,7 +58,7 @@ def checked(
     for name, value in operands.items():
         if value is not None or name in required:
             check_dense(name, value)
-    if _autocasts(device):
+    if autocasts(device):
         operands = _cast(operands, device.type, policy)
     lead = next(iter(operands))
     for name, value in operands.items():
@@ -86,7 +86,8 @@ def check_dense(name: str, value: Any) -> None:
         )
 
 
-def _autocasts(device: torch.device) -> bool:
+def autocasts(device: torch.device) -> bool:
+    """Whether torch.autocast is on there."""
     return device.type != "meta" and torch.is_autocast_enabled(device.type)
 
 
@@ -121,7 +122,7 @@ def _check_kind(
         fix = f"convert it with {name}.to(...)"
         if value.dtype == torch.float16:
             fix = "torch.autocast takes dtype=torch.bfloat16"
-            fix = fix if _autocasts(device) else f"convert it with {name}.bfloat16()"
+            fix = fix if autocasts(device) else f"convert it with {name}.bfloat16()"
         raise TypeError(f"{name} has dtype {value.dtype}; supported are {supported}: {fix}")
     if value.dtype != lead_dtype:
         raise TypeError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import Any
 
 import pytest
 import torch
@@ -200,35 +199,40 @@ def test_empty_graph(device: str) -> None:
         )
 
 
-UNAVAILABLE: list[tuple[dict[str, Any], str]] = [
-    ({"score": "gatv2"}, r"score='gatv2' is not available; available are \('dot', 'gat'\)"),
-    ({"score": "cosine"}, "score='cosine' is not available"),
-    ({"edge_dim": 3}, "edge_dim is not available in this version; available: edge_bias"),
-    ({"quantize": "int8"}, "quantize is not available in this version; available: float32"),
-    ({"num_neighbors": 5}, "num_neighbors is not available in this version"),
-    ({"share_weights": True}, "share_weights is not available in this version"),
-    ({"fill_value": 1.0}, "fill_value is not available in this version"),
-    ({"heads": 0}, "at least 1, got 0 and 4"),
-    ({"dropout": 1.5}, r"dropout must be in \[0, 1\), got 1.5"),
-]
+@pytest.mark.parametrize("options", [{}, {"root_weight": True}, {"concat": False}, {"bias": False}])
+@pytest.mark.parametrize("score", SCORES)
+def test_the_output_may_be_changed_in_place(score: str, options: dict[str, bool]) -> None:
+    options = {"root_weight": False, **options}
+    conv = SageAttentionConv(6, 4, 2, score=score, **options)
+    x, graph = torch.randn(20, 6), CASE.graph()
+    torch.relu(conv(x, graph)).sum().backward()
+    expected = [p.grad for p in conv.parameters()]
+    conv.zero_grad()
+    torch.relu_(conv(x, graph)).sum().backward()
+    for mine, wanted in zip((p.grad for p in conv.parameters()), expected, strict=True):
+        assert (mine is None) == (wanted is None)
+        assert mine is None or torch.equal(mine, wanted)
 
 
-@pytest.mark.parametrize(("arguments", "message"), UNAVAILABLE)
-def test_unavailable_arguments(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        SageAttentionConv(6, 4, **arguments)
+@pytest.mark.parametrize("score", SCORES)
+def test_torch_func(score: str) -> None:
+    """functional_call, the gradient of its parameters, and that of each sample."""
+    conv, graph = SageAttentionConv(6, 4, 2, score=score), CASE.graph()
+    parameters = dict(conv.named_parameters())
+    x = torch.randn(3, 20, 6)
+
+    def loss(parameters: dict[str, Tensor], x: Tensor) -> Tensor:
+        out: Tensor = torch.func.functional_call(conv, parameters, (x, graph))
+        return out.square().sum()
+
+    gradients = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0))(parameters, x)
+    for index, sample in enumerate(x):
+        conv.zero_grad()
+        conv(sample, graph).square().sum().backward()
+        for name, parameter in parameters.items():
+            torch.testing.assert_close(gradients[name][index], parameter.grad)
 
 
-def test_bad_input() -> None:
-    conv = SageAttentionConv(6, 4)
-    graph, x = CASE.graph(), torch.randn(20, 6)
-    with pytest.raises(ValueError, match="edge_attr is not available"):
-        conv(x, graph, torch.zeros(63, 2))
-    with pytest.raises(ValueError, match="x has 19 rows for the sources, but Graph"):
-        conv(x[:19], graph)
-    with pytest.raises(ValueError, match="x has 19 rows for the destinations, but Graph"):
-        conv((x, x[:19]), graph)
-    with pytest.raises(ValueError, match=r"x_src must have shape \[N, F\], got \[20, 6, 1\]"):
-        conv(x.unsqueeze(-1), graph)
-    with pytest.raises(IndexError, match=r"edge_index\[0, 0\] = 20 is not in"):
-        conv(x, torch.tensor([[20], [0]]))
+def test_dropout_of_all() -> None:
+    conv = SageAttentionConv(6, 4, dropout=1.0, root_weight=False)
+    assert (conv(torch.randn(20, 6), CASE.graph()) == 0).all()
