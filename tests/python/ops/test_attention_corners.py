@@ -82,6 +82,29 @@ def test_side_stream() -> None:
         assert torch.equal(a, c)
 
 
+class Sums(torch.utils.data.Dataset[Tensor]):
+    """Attention computed where the items are asked for."""
+
+    def __init__(self, graph: Graph, x: Tensor) -> None:
+        self.graph, self.x = graph, x
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, _: int) -> Tensor:
+        out = ops.attention(self.graph, self.x, self.x, self.x)
+        assert isinstance(out, Tensor)
+        return out.sum()
+
+
+def test_workers_of_a_data_loader() -> None:
+    """Forked after this process has used threads."""
+    items = Sums(ZOO["degrees_1024"].graph(), torch.randn(ZOO["degrees_1024"].num_src, 2, 4))
+    expected = items[0]
+    loaded = torch.cat(list(torch.utils.data.DataLoader(items, num_workers=2)))
+    torch.testing.assert_close(loaded, expected.expand(4))
+
+
 def bad(case: graphs.Case, **changes: Any) -> dict[str, Any]:
     x = {name: torch.randn(case.num_src, 2, 4) for name in ("q", "k", "v")}
     return {"graph": case.graph(), **x, **changes}
