@@ -97,6 +97,7 @@ class Sums(torch.utils.data.Dataset[Tensor]):
         return out.sum()
 
 
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 def test_workers_of_a_data_loader() -> None:
     """Forked after this process has used threads."""
     items = Sums(ZOO["degrees_1024"].graph(), torch.randn(ZOO["degrees_1024"].num_src, 2, 4))

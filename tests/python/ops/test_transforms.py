@@ -19,8 +19,8 @@ SRC, DST = CASE.edge_index
 F = Callable[[Tensor], Tensor]
 
 
-def features() -> Tensor:
-    return torch.randn(20, 2, 3, dtype=torch.float64)
+def features(device: str = "cpu") -> Tensor:
+    return torch.randn(20, 2, 3, dtype=torch.float64).to(device)
 
 
 def loss(out: Any) -> Tensor:
@@ -57,29 +57,29 @@ every_op = pytest.mark.parametrize("name", FORMULAS)
 
 
 def expected_gradient(name: str, x: Tensor) -> Tensor:
-    x = x.detach().clone().requires_grad_()
-    return torch.autograd.grad(FORMULAS[name](x), x)[0]
+    on_cpu = x.detach().cpu().requires_grad_()
+    return torch.autograd.grad(FORMULAS[name](on_cpu), on_cpu)[0].to(x)
 
 
 @every_op
-def test_reverse_mode(name: str) -> None:
-    f, x = by_op(CASE.graph())[name], features()
+def test_reverse_mode(name: str, device: str) -> None:
+    f, x = by_op(CASE.graph(device))[name], features(device)
     expected = expected_gradient(name, x)
-    one = torch.ones((), dtype=torch.float64)
+    one = torch.ones_like(f(x))
     for transformed in (grad(f)(x), vjp(f, x)[1](one)[0], jacrev(f)(x)):
         torch.testing.assert_close(transformed, expected)
 
 
 @every_op
-def test_a_graph_first_used_in_a_transform_works_outside(name: str) -> None:
-    f, x = by_op(CASE.graph())[name], features()
+def test_a_graph_first_used_in_a_transform_works_outside(name: str, device: str) -> None:
+    f, x = by_op(CASE.graph(device))[name], features(device)
     torch.testing.assert_close(grad(f)(x), expected_gradient(name, x))
     x.requires_grad_()
     torch.testing.assert_close(torch.autograd.grad(f(x), x)[0], expected_gradient(name, x))
 
 
-def test_what_a_graph_keeps_does_not_belong_to_a_transform() -> None:
-    graph, x = CASE.graph(), features()
+def test_what_a_graph_keeps_does_not_belong_to_a_transform(device: str) -> None:
+    graph, x = CASE.graph(device), features(device)
     grad(lambda x: loss(ops.attention(graph, x, x, x, self_loops=True)))(x)
     looped = graph.with_self_loops()
     for array in (*looped.arrays(), *looped.transpose()):
@@ -87,14 +87,14 @@ def test_what_a_graph_keeps_does_not_belong_to_a_transform() -> None:
 
 
 @every_op
-def test_batches(name: str) -> None:
+def test_batches(name: str, device: str) -> None:
     """Gradients of each sample, of all samples, and values."""
-    f = by_op(CASE.graph())[name]
-    x = torch.stack([features() for _ in range(3)])
+    f = by_op(CASE.graph(device))[name]
+    x = torch.stack([features(device) for _ in range(3)])
     each = torch.stack([expected_gradient(name, sample) for sample in x])
     torch.testing.assert_close(vmap(grad(f))(x), each)
     torch.testing.assert_close(grad(lambda x: vmap(f)(x).sum())(x), each)
-    values = torch.stack([FORMULAS[name](sample) for sample in x])
+    values = torch.stack([FORMULAS[name](sample) for sample in x.cpu()]).to(x)
     torch.testing.assert_close(vmap(f)(x), values)
     torch.testing.assert_close(vmap(vmap(f))(x[None])[0], values)
     torch.testing.assert_close(vmap(f, in_dims=-1)(x.movedim(0, -1)), values)
@@ -175,10 +175,11 @@ def test_a_dual_level_without_tangents(name: str) -> None:
 
 
 @every_op
-def test_inside_torch_compile(name: str) -> None:
-    graph = CASE.graph()
-    graph.transpose()
-    f, x = by_op(graph)[name], features()
+def test_inside_torch_compile(name: str, device: str) -> None:
+    graph = CASE.graph(device)
+    for make in (graph.transpose, graph.schedule, graph.transpose_schedule):
+        make()
+    f, x = by_op(graph)[name], features(device)
     compiled = torch.compile(grad(f), fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(x), expected_gradient(name, x))
     forward = torch.compile(lambda x: jvp(f, (x,), (x,))[1], backend="aot_eager")
@@ -200,3 +201,18 @@ def test_raw_ops(device: str) -> None:
     torch.testing.assert_close(vmap(grad(f))(x.detach()[None])[0], expected)
     with pytest.raises(NotImplementedError, match="no forward-mode derivatives"):
         jvp(f, (x.detach(),), (x.detach(),))
+
+
+def test_dropout_of_batches() -> None:
+    """vmap's `randomness` rules, as for torch's own dropout."""
+    graph, x = CASE.graph(), features().expand(3, -1, -1, -1)
+
+    def f(x: Tensor) -> Any:
+        return ops.attention(graph, x, x, x, dropout=0.5)
+
+    with pytest.raises(RuntimeError, match="randomness"):
+        vmap(f)(x)
+    first, *others = vmap(f, randomness="same")(x)
+    assert all(torch.equal(first, other) for other in others)
+    first, *others = vmap(f, randomness="different")(x)
+    assert not any(torch.equal(first, other) for other in others)
