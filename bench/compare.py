@@ -25,7 +25,7 @@ def rows(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, str, str, str,
 
 def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     """What makes the two runs unlike each other, apart from the code."""
-    left, right = a["environment"], b["environment"]
+    left, right = ({"quick": x["quick"]} | x["environment"] for x in (a, b))
     keys = [key for key in left if left[key] != right.get(key)]
     return [f"{key}: {left[key]} -> {right.get(key)}" for key in keys]
 
@@ -45,7 +45,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("a", type=Path)
     parser.add_argument("b", type=Path)
     options = parser.parse_args(arguments)
-    a, b = results.read(options.a), results.read(options.b)
+    try:
+        a, b = results.read(options.a), results.read(options.b)
+        kinds = [f"{x['suite']} on {x['device']}" for x in (a, b)]
+        if kinds[0] != kinds[1]:
+            raise ValueError(f"{options.a} is of {kinds[0]}, {options.b} of {kinds[1]}")
+    except (OSError, ValueError) as error:
+        parser.exit(2, f"compare.py: error: {error}\n")
     print(
         f"A: {options.a} ({a['commit']}, {a['date']})\nB: {options.b} ({b['commit']}, {b['date']})"
     )

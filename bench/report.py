@@ -21,7 +21,10 @@ README = HERE.parent / "README.md"
 
 def render(directory: Path) -> str:
     """The Markdown of every result file in `directory`, those of quick runs left out."""
-    documents = [results.read(path) for path in sorted(directory.glob("*.json"))]
+    paths = sorted(directory.glob("*.json"))
+    if not paths:
+        raise ValueError(f"there are no result files in {directory}")
+    documents = [results.read(path) for path in paths]
     documents = [d for d in documents if not d["quick"]]
     documents.sort(key=lambda d: (d["suite"], d["device"] != "cuda"))
     parts = [_section(document) for document in documents]
@@ -185,8 +188,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--readme", type=Path, default=README)
     options = parser.parse_args(arguments)
-    text = options.readme.read_text(encoding="utf-8")
-    options.readme.write_text(replace(text, render(options.results)), encoding="utf-8")
+    try:
+        text = options.readme.read_text(encoding="utf-8")
+        written = replace(text, render(options.results))
+    except (OSError, ValueError) as error:
+        parser.exit(2, f"report.py: error: {error}\n")
+    options.readme.write_text(written, encoding="utf-8")
     return 0
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import tempfile
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from baselines.pyg import BASELINES
 from harness import attention_cpu, attention_cuda, environment, graph, results
 
 HERE = Path(__file__).resolve().parent
@@ -34,19 +37,56 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--device", choices=("cuda", "cpu"), help="default: both, where there is a GPU"
     )
     parser.add_argument("--graphs", help="comma-separated twins (attention on CUDA)")
-    parser.add_argument("--baselines", help="comma-separated baselines, or 'none'")
+    parser.add_argument("--baselines", help="comma-separated baselines (attention), or none")
     parser.add_argument("--quick", action="store_true", help="small cases, not written by default")
     parser.add_argument(
         "--output", type=Path, help="JSON file; default: one a machine in bench/results"
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    try:
+        check(options)
+    except ModuleNotFoundError as error:
+        parser.error(f"{error}; `make bench` puts the built package on PYTHONPATH")
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    return options
+
+
+def check(options: argparse.Namespace) -> None:
+    """Refuses what would fail late or change nothing, and makes lists of the comma-separated."""
+    from sage_attention.datasets.generators import TWINS
+
+    gpu = torch.cuda.is_available()
+    if options.device == "cuda" and not gpu:
+        raise ValueError("--device cuda: torch finds no CUDA device here; use --device cpu")
+    if options.graphs is not None:
+        if options.suite != "attention" or options.device == "cpu" or not gpu:
+            raise ValueError("--graphs is for the suite attention on CUDA")
+        options.graphs = names("--graphs", options.graphs, TWINS)
+    if options.baselines is not None:
+        if options.suite != "attention":
+            raise ValueError("--baselines is for the suite attention")
+        none = options.baselines == "none"
+        options.baselines = [] if none else names("--baselines", options.baselines, BASELINES)
+    if options.output:
+        if options.output.is_dir():
+            raise ValueError(f"--output {options.output} is a folder; name a file")
+        if not options.output.parent.is_dir():
+            raise ValueError(f"--output: there is no folder {options.output.parent}")
+        tempfile.TemporaryFile(dir=options.output.parent).close()  # OSError: not writable
+
+
+def names(option: str, text: str, known: Collection[str]) -> list[str]:
+    """The parts of a comma-separated list; ValueError where one is not known."""
+    found = text.split(",")
+    unknown = [repr(name) for name in found if name not in known]
+    if unknown:
+        raise ValueError(f"{option}: unknown {', '.join(unknown)}; choose from {', '.join(known)}")
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
-    if options.device == "cuda" and not torch.cuda.is_available():
-        print("--device cuda: torch finds no CUDA device here; use --device cpu", file=sys.stderr)
-        return 2
     wanted = [options.device] if options.device else ["cuda", "cpu"]
     devices = [d for d in wanted if d == "cpu" or torch.cuda.is_available()]
     if options.device is None and "cuda" not in devices:
@@ -81,8 +121,8 @@ def main(arguments: list[str] | None = None) -> int:
 def attention(device: str, config: dict[str, Any], options: argparse.Namespace) -> Any:
     """Yields the cases of suite `attention` on one device."""
     case, tolerance = dict(config[device]), config["tolerance"]
-    if options.baselines:
-        case["baselines"] = [b for b in options.baselines.split(",") if b != "none"]
+    if options.baselines is not None:
+        case["baselines"] = options.baselines
     if options.quick:
         case |= {"samples": QUICK_SAMPLES} | case.get("quick", {})
     check = attention_cuda.gradient_check(case, tolerance, config["gradient_graph"], device)
@@ -97,8 +137,7 @@ def attention(device: str, config: dict[str, Any], options: argparse.Namespace) 
     if device == "cpu":
         yield attention_cpu.run(case, tolerance, say)
         return
-    names = options.graphs.split(",") if options.graphs else case["graphs"]
-    for name in names[:1] if options.quick and not options.graphs else names:
+    for name in options.graphs or case["graphs"][: 1 if options.quick else None]:
         yield attention_cuda.run(case, tolerance, name, say)
 
 
@@ -110,4 +149,8 @@ def graphs(device: str, config: dict[str, Any], options: argparse.Namespace) -> 
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        say("interrupted; the cases that were done are kept where a file is written")
+        sys.exit(130)

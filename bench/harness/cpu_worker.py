@@ -1,6 +1,6 @@
 """One implementation of the CPU case in a process of its own, so that its peak memory is its own.
 
-    python -m harness.cpu_worker sage|pyg_eager '{"num_nodes": ..., ...}'
+    python -m harness.cpu_worker sage|<baseline> '{"num_nodes": ..., ...}'
 
 Prints one line of JSON. Both implementations start from the same q, k, v and int64 edge_index in
 CSR order; what is resident above those at the worst moment is the peak, for sage_attention
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -28,7 +29,7 @@ def main(implementation: str, case: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(case["threads"])
     edge_index, n = _edge_index(case["num_nodes"], case["num_edges"], case["max_degree"], case)
     q, k, v, grad = _features(n, case)
-    prepare = {"sage": _sage, "pyg_eager": _pyg}[implementation]
+    prepare = _sage if implementation == "sage" else partial(_baseline, implementation)
     warm, small = _edge_index(100, 1000, 100, case)
     _step(prepare(warm, small), *_features(small, case))  # code and thread pools are loaded
     del warm
@@ -81,10 +82,10 @@ def _sage(edge_index: Tensor, n: int) -> Step:
     return lambda q, k, v: ops.attention(graph, q, k, v)
 
 
-def _pyg(edge_index: Tensor, n: int) -> Step:
-    from baselines.pyg import eager
+def _baseline(name: str, edge_index: Tensor, n: int) -> Step:
+    from baselines.pyg import BASELINES
 
-    attention, (src, dst) = eager(), edge_index
+    attention, (src, dst) = BASELINES[name](), edge_index
     return lambda q, k, v: attention(dst, src, n, q, k, v)
 
 

@@ -3,26 +3,52 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 FORMAT = 1
+FIELDS = {
+    "suite": str, "device": str, "quick": bool, "date": str, "commit": str, "environment": dict,
+    "cases": list,
+}  # fmt: skip
 Document = dict[str, Any]
 
 
 def write(path: Path, document: Document) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    part = path.with_name(path.name + ".part")  # an interruption leaves no half file
+    part.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    os.replace(part, path)
 
 
 def read(path: Path) -> Document:
-    """Reads a result file; refuses one of another format."""
-    document = json.loads(path.read_text(encoding="utf-8"))
-    if document.get("format") != FORMAT:
-        raise ValueError(f"{path}: format {document.get('format')!r}, this reader knows {FORMAT}")
+    """Reads a result file; ValueError names a file that is none, or one of another format."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no result file: {error}") from error
+    if not isinstance(document, dict) or "format" not in document:
+        raise ValueError(f"{path} is no result file of bench/run.py")
+    if document["format"] != FORMAT:
+        raise ValueError(f"{path}: format {document['format']!r}, this reader knows {FORMAT}")
+    for field, kind in FIELDS.items():
+        if not isinstance(document.get(field), kind):
+            raise ValueError(f"{path} is damaged: {field} is missing or no {kind.__name__}")
+    if not all(_whole(case) for case in document["cases"]):
+        raise ValueError(f"{path} is damaged: a case without a name or with other than figures")
     return document
+
+
+def _whole(case: Any) -> bool:
+    """Whether a case has a name, and a figure or a status for everything that it measured."""
+    try:
+        values = [m.get("median", 0.0) for m in measurements(case).values()]
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return isinstance(case.get("name"), str) and all(isinstance(v, (int, float)) for v in values)
 
 
 def default_path(directory: Path, document: Document) -> Path:

@@ -82,3 +82,19 @@ def test_replacing_needs_both_markers():
     assert report.replace(text, "new") == f"before\n{report.BEGIN}\n\nnew\n\n{report.END}\nafter\n"
     with pytest.raises(ValueError, match="needs one line"):
         report.replace("nothing", "new")
+
+
+@pytest.mark.parametrize("what", ["no results", "damaged", "no readme"])
+def test_refuses_in_one_line_and_leaves_the_readme(tmp_path, document, capsys, what):
+    readme = tmp_path / "README.md"
+    if what != "no readme":
+        readme.write_text(f"a\n{report.BEGIN}\n\nfigures\n\n{report.END}\n")
+    if what == "damaged":
+        (tmp_path / "a.json").write_text("{")
+    before = sorted((path, path.read_text()) for path in tmp_path.iterdir())
+    with pytest.raises(SystemExit) as refused:
+        report.main(["--results", str(tmp_path), "--readme", str(readme)])
+    assert refused.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("report.py: error: ")
+    assert sorted((path, path.read_text()) for path in tmp_path.iterdir()) == before

@@ -11,6 +11,7 @@ def test_written_files_read_back(tmp_path, document):
     path = tmp_path / "new" / "a.json"
     results.write(path, document)
     assert results.read(path) == document
+    assert [file.name for file in path.parent.iterdir()] == ["a.json"]
 
 
 def test_another_format_is_refused(tmp_path):
