@@ -151,7 +151,7 @@ def _device(name: str) -> str:
     except (RuntimeError, AssertionError):  # no device's name, or none that this machine has
         usable = False
     if not usable:
-        _refuse(f"--device {name!r} is not available here; use cpu, cuda where there is one, or auto")
+        _refuse(f"--device {name!r} is not available here; use cpu or auto")
     return name
 
 
