@@ -74,6 +74,12 @@ def index_tensor(value: Any, name: str, *, keep: bool = False) -> Tensor:
     return own(value)
 
 
+def torch_index(ids: Tensor, count: int) -> Tensor:
+    """`ids`, int64, for torch's own indexing of `count` rows. It raises on the CPU for one out of
+    range, but on CUDA it would end the process's context: there such an id becomes the last."""
+    return ids.long().clamp(0, count - 1) if ids.is_cuda else ids.long()
+
+
 def own(value: Tensor) -> Tensor:
     """`value`, fit to be saved for a backward: a tensor made in inference mode is copied."""
     if not torch.compiler.is_compiling() and value.is_inference():

@@ -165,7 +165,8 @@ class Graph(Builders):
         pairs = torch.where(owned, torch.stack([self._indices.long(), dst]), -1)
         if self._edge_ids is None:
             return pairs
-        return torch.empty_like(pairs).index_copy(1, self._edge_ids.long(), pairs)
+        ids = _csr.torch_index(self._edge_ids, self.num_edges)
+        return torch.empty_like(pairs).index_copy(1, ids, pairs)
 
     def transpose(self) -> Transpose:
         """The graph by source, with the edge permutation; made once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._csr import torch_index
 from ..graph import Graph
 from . import _autograd
 
@@ -59,9 +60,11 @@ def to_edge_order(value: Tensor, edge_ids: Tensor | None) -> Tensor:
     """[E, ...] in CSR order -> the caller's order."""
     if edge_ids is None:
         return value
-    return torch.empty_like(value).index_copy(0, edge_ids.long(), value)
+    return torch.empty_like(value).index_copy(0, torch_index(edge_ids, value.shape[0]), value)
 
 
 def to_csr_order(value: Tensor, edge_ids: Tensor | None) -> Tensor:
     """[E, ...] in the caller's order -> CSR order."""
-    return value if edge_ids is None else value.index_select(0, edge_ids)
+    if edge_ids is None:
+        return value
+    return value.index_select(0, torch_index(edge_ids, value.shape[0]))

@@ -45,5 +45,7 @@ def test_cuda_survives(case: str) -> None:
     for reduce in ("mean", "max"):
         out = out + ops.aggregate(graph, x, weight, reduce=reduce)
     out.sum().backward()
+    ops.attention(graph, x, x, x, return_attention=True)
+    graph.edge_index()
     torch.cuda.synchronize()
     assert torch.ones(2, device="cuda").sum().item() == 2
