@@ -14,6 +14,8 @@ from ..ops._arguments import shown, whole
 from ..ops._operands import MAX_HEAD_DIM, autocasts, check_dense
 from ._linear import Linear
 
+_SPARSE = (torch.sparse_csr, torch.sparse_coo)  # what torch's linear maps take besides
+
 
 def refuse(name: str, value: Any, default: Any, instead: str) -> None:
     """ValueError if an argument that this version does not bring is used."""
@@ -67,7 +69,8 @@ def split(x: Any) -> tuple[tuple[str, Tensor], tuple[str, Tensor | None]]:
 
 def check_features(name: str, features: Any, role: str, linear: Linear) -> None:
     """Whether the linear map of "sources" or "destinations" takes the features."""
-    check_dense(name, features)
+    if not (isinstance(features, Tensor) and features.layout in _SPARSE):
+        check_dense(name, features)
     weight = linear.weight
     if features.dim() != 2:
         raise ValueError(f"{name} must have shape [N, F], got {list(features.shape)}")
@@ -132,6 +135,7 @@ def check_rows(
             f"{graph.num_src}"
         )
     if isinstance(graph, Block) and (dst is features or dst is None):
+        check_dense(name, features)
         return features[: graph.num_dst]
     if dst is not None and dst.shape[0] != graph.num_dst:
         raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ from . import _checks
 from ._linear import Linear, glorot_
 
 _SCORES = ("dot", "gat")
-Features = Tensor | tuple[Tensor, Tensor | None]
+Features: TypeAlias = Tensor | tuple[Tensor, Tensor | None]
 
 
 class SageAttentionConv(nn.Module):
@@ -141,8 +141,9 @@ class SageAttentionConv(nn.Module):
         """Attends.
 
         Args:
-            x: [N, F]; (x_src [num_src, F_src], x_dst [num_dst, F_dst]) for a bipartite graph,
-                where "gat" takes x_dst = None, too. For a Block the sources' features are enough.
+            x: [N, F], dense or sparse (CSR, COO); (x_src [num_src, F_src], x_dst [num_dst, F_dst])
+                for a bipartite graph, where "gat" takes x_dst = None, too. For a Block the sources'
+                features, dense, are enough.
             graph: a Graph, a Block, or an edge_index [2, E], of which a Graph is made at each
                 call: keep a Graph where the edges stay the same.
             edge_attr: not available in this version.

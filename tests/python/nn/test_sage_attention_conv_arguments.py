@@ -95,7 +95,7 @@ FEATURES: list[tuple[Any, type[Exception], str]] = [
     (X.double(), TypeError, "x has dtype torch.float64, the layer torch.float32; convert one"),
     ((X, X.double()), TypeError, "x_dst has dtype torch.float64, the layer torch.float32"),
     (X.half(), TypeError, "x has dtype torch.float16, the layer torch.float32"),
-    (X.to_sparse(), TypeError, r"x must be a dense tensor, .*x.to_dense\(\)"),
+    (X.to_sparse_csc(), TypeError, r"x must be a dense tensor, .*x.to_dense\(\)"),
     (X.to("meta"), ValueError, "x is on meta, the layer on cpu; move one with"),
     (X[:19], ValueError, "x has 19 rows for the sources, but Graph"),
     ((X, X[:19]), ValueError, "x_dst has 19 rows for the destinations, but Graph"),
@@ -107,6 +107,17 @@ FEATURES: list[tuple[Any, type[Exception], str]] = [
 def test_features(x: Any, error: type[Exception], message: str, score: str) -> None:
     with pytest.raises(error, match=f"^{message}"):
         SageAttentionConv(6, 4, score=score)(x, GRAPH)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("layout", [torch.sparse_csr, torch.sparse_coo])
+def test_sparse_features(layout: torch.layout, score: str) -> None:
+    conv = SageAttentionConv(6, 4, score=score)
+    sparse, dense = conv(X.to_sparse(layout=layout), GRAPH), conv(X, GRAPH)
+    torch.testing.assert_close(sparse, dense)
+    weight = next(conv.parameters())
+    grads = [torch.autograd.grad(out.square().sum(), weight)[0] for out in (sparse, dense)]
+    torch.testing.assert_close(*grads)
 
 
 @pytest.mark.parametrize("score", SCORES)
