@@ -42,13 +42,13 @@ std::string range_fix(int64_t id, const char* size) {
 }
 
 // Throws for the first id out of range.
-void check_ids(IndexSpan ids, int64_t count, int64_t limit, int row, const char* size) {
-  for (int64_t e = 0; e < count; ++e) {
-    if (in_range(ids[e], limit)) continue;
-    throw IdError("edge_index[" + std::to_string(row) + ", " + std::to_string(e) +
-                  "] = " + std::to_string(ids[e]) + " is not in [0, " + size + " = " +
-                  std::to_string(limit) + "): " + range_fix(ids[e], size));
-  }
+void check_ids(IndexSpan ids, int64_t count, int64_t limit, int row, const char* size,
+               const Executor& executor) {
+  const int64_t e = first_out_of_range_cpu(ids, count, limit, executor);
+  if (e < 0) return;
+  throw IdError("edge_index[" + std::to_string(row) + ", " + std::to_string(e) +
+                "] = " + std::to_string(ids[e]) + " is not in [0, " + size + " = " +
+                std::to_string(limit) + "): " + range_fix(ids[e], size));
 }
 
 // The largest id + 1, or 0.
@@ -144,8 +144,8 @@ HostGraph HostGraph::from_edge_index(IndexSpan src, IndexSpan dst, int64_t num_e
   p.num_invalid = &num_invalid;
   coo_to_csr_cpu(p, executor);
   if (num_invalid > 0) {
-    check_ids(src, num_edges, sources, 0, "num_src");
-    check_ids(dst, num_edges, destinations, 1, "num_dst");
+    check_ids(src, num_edges, sources, 0, "num_src", executor);
+    check_ids(dst, num_edges, destinations, 1, "num_dst", executor);
   }
   return graph;
 }
