@@ -1,4 +1,4 @@
-"""What a graph computes once and keeps, safe under tracing, graph capture and several streams."""
+"""What a graph computes once and keeps, safe under tracing, torch.func, capture and streams."""
 
 from __future__ import annotations
 
@@ -26,6 +26,22 @@ def outside_inference_mode() -> AbstractContextManager[Any]:
     return torch.inference_mode(False)
 
 
+def in_transform() -> bool:
+    """Whether a transform of torch.func (grad, vjp, vmap, ...) is going on."""
+    active: bool = torch._C._are_functorch_transforms_active()
+    return active
+
+
+def outside_transforms(array: Tensor) -> Any:
+    """A context whose results outlive the transforms of torch.func that are going on, unless
+    `array`, of which they are made, belongs to one."""
+    if torch.compiler.is_compiling() or not in_transform():
+        return nullcontext()
+    if torch._C._functorch.is_functorch_wrapped_tensor(array):
+        return nullcontext()
+    return torch._C._DisableFuncTorch()
+
+
 class Cache:
     """Values by name, each a tuple of tensors or an object that has `arrays()`.
 
@@ -40,6 +56,10 @@ class Cache:
 
     def get(self, name: str, probe: Tensor, make: Callable[[], T]) -> T:
         """The value called `name`, made now if it is not kept; `probe` tells device and mode."""
+        with outside_transforms(probe):
+            return self._get(name, probe, make)
+
+    def _get(self, name: str, probe: Tensor, make: Callable[[], T]) -> T:
         value: Any = self._values.get(name)
         hidden = values_hidden(probe)
         if value is None:

@@ -170,7 +170,6 @@ class Graph(Builders):
 
     def transpose(self) -> Transpose:
         """The graph by source, with the edge permutation; made once."""
-
         self.check_unchanged()
 
         def make() -> Transpose:
@@ -210,7 +209,6 @@ class Graph(Builders):
             tensor([[ 0,  1, -1,  0,  1],
                     [ 1,  0, -1,  0,  1]])
         """
-
         self.check_unchanged()
 
         def make() -> G:

@@ -8,30 +8,15 @@ torch.func.grad fails.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from .._cache import in_transform
+
 _LIBRARIES: dict[str, torch.library.Library] = {}
-
-
-def in_transform() -> bool:
-    """Whether a transform of torch.func (grad, vjp, vmap, ...) is going on."""
-    active: bool = torch._C._are_functorch_transforms_active()
-    return active
-
-
-def outside_transforms(array: Tensor) -> Any:
-    """A context whose results outlive the transforms of torch.func that are going on, unless
-    `array`, of which they are made, belongs to one."""
-    if torch.compiler.is_compiling() or not in_transform():
-        return nullcontext()
-    if torch._C._functorch.is_functorch_wrapped_tensor(array):
-        return nullcontext()
-    return torch._C._DisableFuncTorch()
 
 
 def differentiable(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._cache import in_transform
 from .._csr import torch_index
 from ..graph import Graph
-from . import _autograd
 
 
 def with_loop_rows(value: Tensor | None, loops: int, fill: float) -> Tensor | None:
@@ -26,7 +26,7 @@ def draw_seed(dropout: float, device: torch.device) -> Tensor | None:
 
 def wants_grad(*operands: Tensor | None) -> bool:
     """Whether a backward may follow, for which alone the transpose is made."""
-    if _autograd.in_transform():  # operands may need one in another transform than the innermost
+    if in_transform():  # operands may need one in another transform than the innermost
         return True
     return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in operands)
 
@@ -34,24 +34,16 @@ def wants_grad(*operands: Tensor | None) -> bool:
 def forward_arrays(graph: Graph) -> tuple[Tensor | None, ...]:
     """indptr, indices, edge_ids, tasks, splits."""
     graph.check_unchanged()
-    with _autograd.outside_transforms(graph.indptr):
-        schedule = graph.schedule()
+    schedule = graph.schedule()
     tasks, splits = (None, None) if schedule is None else schedule
     return graph.indptr, graph.indices, graph.edge_ids, tasks, splits
-
-
-def with_self_loops(graph: Graph) -> Graph:
-    """The graph with self loops, kept with it."""
-    with _autograd.outside_transforms(graph.indptr):
-        return graph.with_self_loops()
 
 
 def transpose_arrays(graph: Graph, wanted: bool) -> tuple[Tensor | None, ...]:
     """indptr, indices, edge_ids, perm, position, tasks, splits of the transpose; else all None."""
     if not wanted:
         return (None,) * 7
-    with _autograd.outside_transforms(graph.indptr):
-        t, schedule = graph.transpose(), graph.transpose_schedule()
+    t, schedule = graph.transpose(), graph.transpose_schedule()
     tasks, splits = (None, None) if schedule is None else schedule
     return t.indptr, t.indices, t.edge_ids, t.perm, t.position, tasks, splits
 

@@ -170,7 +170,7 @@ def _attend(
     weight = _operands.edge_input("edge_weight", edge[1], graph.num_edges, heads)
     if self_loops:
         loops = min(graph.num_dst, graph.num_src)
-        graph = _graph.with_self_loops(graph)
+        graph = graph.with_self_loops()
         bias = _graph.with_loop_rows(bias, loops, 0.0)
         weight = _graph.with_loop_rows(weight, loops, 1.0)
     if bias is not None:

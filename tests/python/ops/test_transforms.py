@@ -86,6 +86,13 @@ def test_what_a_graph_keeps_does_not_belong_to_a_transform(device: str) -> None:
         assert not torch._C._functorch.is_functorch_wrapped_tensor(array)
 
 
+def test_a_transpose_made_in_a_transform_is_kept_for_all(device: str) -> None:
+    graph, x = CASE.graph(device), features(device)
+    grad(lambda x: graph.transpose().perm.sum() * x.sum())(x)
+    for array in graph.transpose():
+        assert not torch._C._functorch.is_functorch_wrapped_tensor(array)
+
+
 @every_op
 def test_batches(name: str, device: str) -> None:
     """Gradients of each sample, of all samples, and values."""
