@@ -1,6 +1,7 @@
 // The graph of an op that reads features through it. Arrays may have been built without a check, or
-// changed since: on the CPU their values are checked at each call, which costs a thousandth of what
-// it protects; CUDA kernels stay inside their operands whatever the arrays hold.
+// changed since: on the CPU their values are checked at each call (1.2M edges on two cores: 0.5 ms,
+// of 79 ms that an aggregate of 16 features takes); CUDA kernels stay inside their operands
+// whatever the arrays hold.
 #pragma once
 
 #include <optional>
